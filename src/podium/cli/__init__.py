@@ -1,0 +1,1 @@
+"""The command line. It shows and asks; what Podium does stands below it."""

@@ -1,0 +1,1 @@
+"""The only writer of durable state: events, projections, receipts, adapter state, read offsets, sends."""

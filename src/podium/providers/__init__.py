@@ -1,0 +1,1 @@
+"""Adapters, one package each. Imports contract and transport.codec only."""

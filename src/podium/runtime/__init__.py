@@ -1,0 +1,1 @@
+"""The shell around the pure core: engine, supervisors, live feed. Everything that waits lives here."""

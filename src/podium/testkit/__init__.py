@@ -1,0 +1,1 @@
+"""The rehearsal agent, and tools for adapter authors: model servers, cassettes, conformance scenarios."""

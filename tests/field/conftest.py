@@ -1,0 +1,5 @@
+"""The same machine that the command line tests have."""
+
+from tests.cli.conftest import shell
+
+__all__ = ["shell"]

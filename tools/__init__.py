@@ -1,0 +1,1 @@
+"""What keeps the project itself in order: guards, the ledger of behaviours, measurements."""

@@ -1,0 +1,184 @@
+"""The matrix: every claim of every shipped agent, run on the real program and on the agent without the leaf.
+
+`write [AGENT ...]` runs all of it, for some minutes, and stores docs/matrix/AGENT.json; `check` compares what
+is stored with what is claimed, and runs nothing. Usage: python -m tools.matrix write [AGENT ...] | check
+"""
+
+from __future__ import annotations
+
+import re
+import subprocess
+import sys
+from collections.abc import Iterable
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import msgspec
+
+from podium.contract.adapter import Adapter
+from podium.contract.capabilities import Capabilities
+from podium.contract.scenarios import SCENARIO_OF
+from podium.providers.acp import grok, vibe
+from podium.providers.codex import adapter as codex
+from podium.providers.rehearsal import adapter as rehearsal
+from podium.testkit.conformance.running import claims_of, prove, sabotage
+from podium.testkit.conformance.stage import rig_of
+from podium.testkit.rehearsal.program import VERSION
+from tests.agents.paths import codex_binary, grok_binary, vibe_binary
+from tools.behaviours import ROOT, LedgerError
+
+FOLDER = ROOT / "docs" / "matrix"
+
+VERSION_MAX = 60.0
+"""Longest wait for a program to say its version, in seconds."""
+
+
+class Agent(msgspec.Struct, frozen=True):
+    """A shipped agent that is run for the matrix."""
+
+    name: str
+    adapter: Adapter[Any]
+    rig: Rig
+    program: Callable[[], Path] | None = None
+    options: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+
+    def path(self) -> str:
+        """The pinned program; none for one that comes with Podium."""
+        return str(self.program()) if self.program else ""
+
+    def version(self) -> str:
+        """What the program says its version is; not every handshake tells it."""
+        descriptor = self.adapter.descriptor
+        if not self.program:
+            return VERSION
+        done = subprocess.run(
+            [self.path(), *descriptor.version_args],
+            capture_output=True,
+            text=True,
+            timeout=VERSION_MAX,
+            check=True,
+        )
+        found = re.search(descriptor.version_pattern, done.stdout)
+        return found[1] if found else ""
+
+
+AGENTS = (
+    Agent("codex", codex, rigs.codex.rig, codex_binary),
+    Agent("grok", grok, rigs.acp.grok_rig, grok_binary),
+    Agent("vibe", vibe, rigs.acp.vibe_rig, vibe_binary),
+    Agent("rehearsal", rehearsal, rigs.rehearsal.rig),
+    Agent("oneshot", oneshot, rigs.oneshot.rig, lambda: Path(rigs.oneshot.PROGRAM), rigs.oneshot.OPTIONS),
+)
+
+
+class Row(msgspec.Struct, frozen=True, kw_only=True):
+    """One claim: how its scenario went on the agent and on the agent without it, and a hash of each run."""
+
+    leaf: str
+    scenario: str
+    shown: str
+    run: str
+    without: str
+    without_run: str
+
+
+class Matrix(msgspec.Struct, frozen=True, kw_only=True):
+    """What was run, on which version and when."""
+
+    agent: str
+    version: str
+    date: str
+    rows: tuple[Row, ...]
+
+
+def read(name: str) -> Matrix | None:
+    """The stored matrix of an agent."""
+    place = FOLDER / f"{name}.json"
+    return msgspec.json.decode(place.read_bytes(), type=Matrix) if place.exists() else None
+
+
+def made(agent: Agent) -> Matrix:
+    """Run everything that an agent claims, twice."""
+    claims = claims_of(agent.adapter.capabilities())
+    rig, program = rig_of(agent.name), agent.path()
+    verdicts = {v.leaf: v for v in prove(agent.adapter, rig, program, claims)}
+    rows: list[Row] = []
+    for claim in claims:
+        verdict = verdicts[claim.leaf]
+        without = sabotage(agent.adapter, rig, program, claim)
+        print(f"{agent.name} {claim.leaf}: {verdict.shown}, without it {without.shown}", flush=True)
+        rows.append(
+            Row(
+                leaf=claim.leaf,
+                scenario=verdict.scenario,
+                shown=verdict.shown,
+                run=verdict.digest,
+                without=without.shown,
+                without_run=without.digest,
+            )
+        )
+    version = next((v.version for v in verdicts.values() if v.version), "") or agent.version()
+    day = datetime.now(UTC).date().isoformat()
+    return Matrix(agent=agent.name, version=version, date=day, rows=tuple(rows))
+
+
+def problems(name: str, record: Capabilities, matrix: Matrix | None) -> list[str]:
+    """What is wrong with the proof of an agent's claims; nothing if each was shown, and failed without it."""
+    if matrix is None:
+        return [f"{name}: there is no stored matrix"]
+    rows = {row.leaf: row for row in matrix.rows}
+    found: list[str] = []
+    for claim in claims_of(record):
+        row, evidence = rows.get(claim.leaf), record.evidence(claim.leaf)
+        if row is None:
+            found.append(f"{name} {claim.leaf}: was never run")
+            continue
+        if row.shown != "shown":
+            found.append(f"{name} {claim.leaf}: {row.shown} by {row.scenario}")
+        if row.without != "not_shown":
+            found.append(f"{name} {claim.leaf}: {row.scenario} passes on the agent without it")
+        if row.scenario != SCENARIO_OF.get(claim.leaf):
+            found.append(f"{name} {claim.leaf}: was shown by {row.scenario}, which does not prove it")
+        if evidence is not None and matrix.version not in evidence.proven_on:
+            found.append(f"{name} {claim.leaf}: was run on {matrix.version}, not on {evidence.proven_on}")
+    return found
+
+
+def check(agents: Iterable[Agent] = AGENTS) -> None:
+    """Raises LedgerError for a claim that the stored matrix does not prove."""
+    found = [p for a in agents for p in problems(a.name, a.adapter.capabilities(), read(a.name))]
+    if found:
+        raise LedgerError("; ".join([*found, "run `make matrix` and commit the result"]))
+
+
+def write(names: list[str]) -> None:
+    """Run the named agents, or all of them, and store what came of it."""
+    FOLDER.mkdir(exist_ok=True)
+    for agent in AGENTS:
+        if not names or agent.name in names:
+            text = msgspec.json.format(msgspec.json.encode(made(agent)), indent=1)
+            place: Path = FOLDER / f"{agent.name}.json"
+            place.write_bytes(text + b"\n")
+
+
+def main(arguments: list[str]) -> int:
+    """Exit status 0 if all is well, 1 for an unproven claim, 2 for wrong usage."""
+    try:
+        match arguments:
+            case ["write", *names]:
+                write(names)
+                check(agent for agent in AGENTS if not names or agent.name in names)
+            case ["check"]:
+                check()
+            case _:
+                print("usage: python -m tools.matrix write [AGENT ...] | check", file=sys.stderr)
+                return 2
+    except LedgerError as error:
+        print(f"matrix: {error}", file=sys.stderr)
+        return 1
+    return 0
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))
