@@ -41,6 +41,13 @@ def vibe_binary() -> Path:
     return program
 
 
+def qwen_binary() -> Path:
+    """What starts Qwen Code on the pinned Node. Raises AgentMissing."""
+    if not (MODULES / "@qwen-code" / "qwen-code").exists():
+        raise AgentMissing(f"no Qwen Code below {MODULES}; run `make agents` first")
+    return HERE / "bin" / "qwen"
+
+
 def pinned(package: str) -> str:
     """The exact version that package.json asks for."""
     wanted: dict[str, dict[str, str]] = json.loads((HERE / "package.json").read_text(encoding="utf-8"))

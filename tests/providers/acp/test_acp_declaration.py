@@ -13,10 +13,11 @@ from podium.contract.leaves import LEAVES
 from podium.contract.scenarios import SCENARIO_OF
 from podium.contract.validation import check_declaration
 from podium.contract.values import Kind
-from podium.providers.acp import AcpAdapter, adapter, grok, vibe
+from podium.providers.acp import AcpAdapter, adapter, grok, qwen, vibe
 from podium.providers.acp.claims import GROK_VERSION, VIBE_VERSION
+from podium.providers.acp.qwen import QWEN_VERSION
 
-ALL = {"acp": adapter, "grok": grok, "vibe": vibe}
+ALL = {"acp": adapter, "grok": grok, "qwen": qwen, "vibe": vibe}
 
 
 @pytest.mark.behaviour("F031", "F287")
@@ -38,7 +39,10 @@ def test_every_leaf_is_decided_with_a_reason(name: str) -> None:
             assert value.reason != "not driven", path
 
 
-@pytest.mark.parametrize(("of", "version"), [(grok, GROK_VERSION), (vibe, VIBE_VERSION), (adapter, None)])
+@pytest.mark.parametrize(
+    ("of", "version"),
+    [(grok, GROK_VERSION), (qwen, QWEN_VERSION), (vibe, VIBE_VERSION), (adapter, None)],
+)
 def test_every_proof_names_the_scenario_of_its_leaf(of: AcpAdapter, version: str | None) -> None:
     record = of.capabilities()
     stated = {path: proof for path in LEAVES if (proof := record.evidence(path)) is not None}
@@ -61,9 +65,10 @@ def test_the_adapter_is_registered(name: str) -> None:
 def test_how_the_programs_are_started() -> None:
     plain = LaunchSettings("/bin/agent", "/w")
     assert grok.launch(plain).argv == ("/bin/agent", "agent", "--no-leader", "stdio")
+    assert qwen.launch(plain).argv == ("/bin/agent", "--acp")
     assert vibe.launch(plain).argv == ("/bin/agent",)
     told = LaunchSettings("/bin/agent", "/w", options={"arguments": ["acp", 3]})
-    assert [of.launch(told).argv for of in ALL.values()] == [("/bin/agent", "acp", "3")] * 3
+    assert [of.launch(told).argv for of in ALL.values()] == [("/bin/agent", "acp", "3")] * len(ALL)
     assert adapter.launch(LaunchSettings("/bin/agent", "/w", mode="full", model="m")).argv == ("/bin/agent",)
 
 
@@ -74,7 +79,12 @@ def test_known_programs_are_offered_and_one_that_was_not_named_is_a_clear_error(
 
 
 def test_secrets_are_marked_and_homes_are_declared() -> None:
-    for of, home, secret in ((grok, "GROK_HOME", "XAI_API_KEY"), (vibe, "VIBE_HOME", "MISTRAL_API_KEY")):
+    told = (
+        (grok, "GROK_HOME", "XAI_API_KEY"),
+        (qwen, "QWEN_HOME", "OPENAI_API_KEY"),
+        (vibe, "VIBE_HOME", "MISTRAL_API_KEY"),
+    )
+    for of, home, secret in told:
         named = {variable.name: variable for variable in of.descriptor.environment}
         assert named[home].purpose == "home" and not named[home].secret
         assert [name for name, variable in named.items() if variable.secret] == [secret]

@@ -7,6 +7,7 @@ when they run behind the general adapter, so that a known trap is not walked int
 from __future__ import annotations
 
 from podium.providers.acp.flavour import Flavour
+from podium.providers.acp.qwen import QWEN
 from podium.providers.acp.reading import Json, obj, text
 
 SUBAGENTS = (
@@ -110,7 +111,7 @@ PI_ACP = Flavour(
     lacks=(*SUBAGENTS, *QUESTIONS, *PLANS, "approvals.command", "approvals.file_change"),
 )
 
-KNOWN = (GROK, VIBE, GEMINI, COPILOT, KILO, CLAUDE_ACP, CODEX_ACP, PI_ACP)
+KNOWN = (GROK, VIBE, QWEN, GEMINI, COPILOT, KILO, CLAUDE_ACP, CODEX_ACP, PI_ACP)
 """Flavours that a handshake can be recognised by."""
 
 
