@@ -342,8 +342,8 @@ def _usage(usage: Usage) -> dict[str, Any]:
 class ResponsesServer:
     """The server; a context manager. Scripts may be added while it runs."""
 
-    route = "/responses"
-    """The end of the path that answers prompts."""
+    route: str | tuple[str, ...] = "/responses"
+    """The ends of the paths that answer prompts."""
 
     spelling = "{}"
     """How the agent spells the model whose id stands in a request."""

@@ -196,7 +196,7 @@ def proven(
     leaves = _made(SHARED | more, BOTH_LESS | lesser)
     return Claims(
         leaves={path: claim for path, claim in leaves.items() if path not in absent},
-        absent=ABSENT | absent,
+        absent={**ABSENT, **absent},
         proven_on=(version,),
         date=PROVEN_AT,
         reason="not driven",

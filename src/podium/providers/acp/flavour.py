@@ -21,6 +21,17 @@ MODE_NAMES: dict[Mode, tuple[str, ...]] = {
 """
 
 
+SUBAGENTS = (
+    "subagents.supported",
+    "subagents.thread_ids",
+    "subagents.lifecycle",
+    "approvals.from_subagents",
+)
+QUESTIONS = ("planning.questions", "approvals.user_input")
+PLANS = ("planning.plan_updates", "planning.todo_list")
+"""Leaves that an agent lacks together."""
+
+
 class Program(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent is found and started.
 
@@ -61,6 +72,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     - `child_sign`: the member of the capabilities' `_meta` that offers child conversations.
     - `modes`: its names for our modes; `full_meta`: a member of `_meta` in `session/new` that asks nobody.
     - `own_mode`: the mode it is in by itself, where no name is needed for it.
+    - `mode_echo`: how the text begins that it says in the conversation when its mode is set.
     - `holds_settings`: a conversation counts as ready only once its mode and model took hold, and a mode that
       cannot be set is told. `echoes_ids`: it gives back the id of a message.
     - `news`: prefixes of notifications that are known and mean nothing here, and of requests that are known
@@ -98,6 +110,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     modes: dict[Mode, tuple[str, ...]] = msgspec.field(default_factory=lambda: dict(MODE_NAMES))
     full_meta: str = ""
     own_mode: Mode | None = None
+    mode_echo: str = ""
     holds_settings: bool = True
     echoes_ids: bool = False
     news: tuple[str, ...] = ()

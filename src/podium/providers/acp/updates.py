@@ -86,6 +86,9 @@ def chunk(draft: Draft, session: Session, given: Json, kind: ItemKind, body: Bod
             OpaqueSeen(f"{kind} content", given, session.id, session.turn.id if session.turn else None)
         )
         return
+    if echoes_mode(draft, session, said):
+        draft.emit(DiagnosticSeen("mode said as text"))
+        return
     meta, message = obj(given, "_meta"), session.message
     if draft.flavour.counts_pieces and "usage" in meta and session.turn is not None:
         session, turn = working(draft, session)
@@ -122,6 +125,13 @@ def chunk(draft: Draft, session: Session, given: Json, kind: ItemKind, body: Bod
         draft.emit(TextDelta(message_ref(session, message), kind, body, said))
     if alone:
         close_message(draft, session, forget=True)
+
+
+def echoes_mode(draft: Draft, session: Session, said: str) -> bool:
+    """Whether a text only repeats the mode that is being set: it is none of the conversation's."""
+    echo = draft.flavour.mode_echo
+    setting_it = any(call.kind == "mode" and call.thread == session.id for call in draft.state.calls.values())
+    return bool(echo) and setting_it and said.startswith(echo)
 
 
 def empty(draft: Draft, session: Session, kind: str) -> None:

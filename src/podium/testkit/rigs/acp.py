@@ -86,11 +86,11 @@ def write_vibe_home(folder: Path, base_url: str) -> dict[str, str]:
     return {**alone(folder), "VIBE_HOME": str(home), "MISTRAL_API_KEY": "x"}
 
 
-def write_home(folder: Path, name: str, file: str, config: str) -> Path:
+def write_home(folder: Path, name: str, place: str, config: str) -> Path:
     """A folder for an agent's configuration below `folder`, with its one file in it."""
     home = folder / name
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with os.fdopen(os.open(home / file, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    with os.fdopen(os.open(home / place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(config)
     return home
 
@@ -113,6 +113,7 @@ class AcpTools(msgspec.Struct):
     todo: str = ""
     child: str = ""
     shell_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    edit_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     todo_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     child_more: dict[str, Any] = msgspec.field(default_factory=lambda: {"background": False})
     workspace: Path = Path()
@@ -125,7 +126,7 @@ class AcpTools(msgspec.Struct):
                 return [[Call(self.shell, {"command": command, **self.shell_more})]]
             case Edit(path, before, after):
                 place = str(self.workspace / path)
-                change = {"file_path": place, "old_string": before, "new_string": after}
+                change = {"file_path": place, "old_string": before, "new_string": after, **self.edit_more}
                 return [[Call(self.read, {self.path_of: place})], [Call(self.edit, change)]]
             case Question(text, options):
                 rows = [{"label": label, "description": label.lower()} for label in options]
@@ -159,6 +160,7 @@ class AcpStage:
         server: ResponsesServer,
         home: Callable[[Path, str], dict[str, str]],
         tools: AcpTools,
+        models: tuple[str, str] = MODELS,
     ) -> None:
         self.workspace = tools.workspace = make_workspace(folder)
         self.environment = {
@@ -168,7 +170,7 @@ class AcpStage:
         }
         self.server, self.tools = server, tools
         self.script = tools.script = Script(server, tools)
-        one, other = MODELS
+        one, other = models
         self.models = (server.spelling.format(one), server.spelling.format(other))
 
     def cannot(self, move: Move) -> str | None:
