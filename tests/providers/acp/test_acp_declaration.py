@@ -13,11 +13,12 @@ from podium.contract.leaves import LEAVES
 from podium.contract.scenarios import SCENARIO_OF
 from podium.contract.validation import check_declaration
 from podium.contract.values import Kind
-from podium.providers.acp import AcpAdapter, adapter, grok, qwen, vibe
+from podium.providers.acp import AcpAdapter, adapter, gemini, grok, qwen, vibe
 from podium.providers.acp.claims import GROK_VERSION, VIBE_VERSION
+from podium.providers.acp.gemini import GEMINI_VERSION
 from podium.providers.acp.qwen import QWEN_VERSION
 
-ALL = {"acp": adapter, "grok": grok, "qwen": qwen, "vibe": vibe}
+ALL = {"acp": adapter, "gemini": gemini, "grok": grok, "qwen": qwen, "vibe": vibe}
 
 
 @pytest.mark.behaviour("F031", "F287")
@@ -41,7 +42,13 @@ def test_every_leaf_is_decided_with_a_reason(name: str) -> None:
 
 @pytest.mark.parametrize(
     ("of", "version"),
-    [(grok, GROK_VERSION), (qwen, QWEN_VERSION), (vibe, VIBE_VERSION), (adapter, None)],
+    [
+        (gemini, GEMINI_VERSION),
+        (grok, GROK_VERSION),
+        (qwen, QWEN_VERSION),
+        (vibe, VIBE_VERSION),
+        (adapter, None),
+    ],
 )
 def test_every_proof_names_the_scenario_of_its_leaf(of: AcpAdapter, version: str | None) -> None:
     record = of.capabilities()
@@ -65,6 +72,7 @@ def test_the_adapter_is_registered(name: str) -> None:
 def test_how_the_programs_are_started() -> None:
     plain = LaunchSettings("/bin/agent", "/w")
     assert grok.launch(plain).argv == ("/bin/agent", "agent", "--no-leader", "stdio")
+    assert gemini.launch(plain).argv == ("/bin/agent", "--acp")
     assert qwen.launch(plain).argv == ("/bin/agent", "--acp")
     assert vibe.launch(plain).argv == ("/bin/agent",)
     told = LaunchSettings("/bin/agent", "/w", options={"arguments": ["acp", 3]})
@@ -74,12 +82,13 @@ def test_how_the_programs_are_started() -> None:
 
 def test_known_programs_are_offered_and_one_that_was_not_named_is_a_clear_error() -> None:
     presets = {preset.name: preset for preset in adapter.descriptor.presets}
-    assert presets["gemini"].options == {"arguments": ["--acp"]}
+    assert presets["copilot"].options == {"arguments": ["--acp"]}
     assert adapter.launch(LaunchSettings("", "/w")).argv == ("a-configured-program",)
 
 
 def test_secrets_are_marked_and_homes_are_declared() -> None:
     told = (
+        (gemini, "GEMINI_CLI_HOME", "GEMINI_API_KEY"),
         (grok, "GROK_HOME", "XAI_API_KEY"),
         (qwen, "QWEN_HOME", "OPENAI_API_KEY"),
         (vibe, "VIBE_HOME", "MISTRAL_API_KEY"),

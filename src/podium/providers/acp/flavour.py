@@ -82,8 +82,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     - `retry_method`: the notification that says that the agent tries again by itself.
     - `tool_meta`: the member of a tool call's `_meta` whose `kind` says what it is where `kind` does not.
     - `uses_files`: it is offered the file methods, where the instance does not say otherwise.
-    - `question_method`: the extension request that asks a person; `question_meta`: the member of a tool call's
-      `_meta` whose questions make a permission one.
+    - `question_method`: the extension request that asks a person; `question_meta`: the member of a tool
+      call's `_meta` whose questions make a permission one.
     - `alone_meta`: the member of a piece's `_meta` that makes it a message of its own.
     - `counts_pieces`: each answer of the model has its usage in the `_meta` of a piece.
     - `usage_of`: whether the usage in the answer to a prompt counts the turn or the conversation so far.

@@ -1,8 +1,8 @@
 """The agents whose manners are known. Versions and recordings: `docs/adapters.md`.
 
-Grok and Mistral Vibe, and those with a module of their own, are proven with the real programs. The others were
-recorded once; they are recognised when they run behind the general adapter, so that a known trap is not walked
-into.
+Grok, Mistral Vibe and those with a module of their own are proven with the real programs. The others were
+recorded once; they are recognised when they run behind the general adapter, so that a known trap is not
+walked into.
 """
 
 from __future__ import annotations

@@ -55,14 +55,17 @@ GEMINI_CLAIMS = proven(
         ),
         "identity.item": (Strength.WEAK, ("toolCallId",)),
         "policy.enforcement": (
-            degraded("agent_rules", "The agent asks by rules of its own: reading runs unasked."),
+            degraded("agent_rules", "The agent asks by rules of its own: harmless commands run unasked."),
             (PERMISSION, "session/set_mode"),
         ),
     },
     {
         "lifecycle.persistent": "A load fails and destroys the stored conversation, so it is never sent.",
-        "planning.plan_updates": "The agent offers its model no tool that writes a plan.",
-        "planning.todo_list": "The agent offers its model no tool that writes a list of steps.",
-        "turns.steer_active": "A second prompt ends the first.",
+        "tools.output": "A call that has ended tells a diff or nothing; a command's output is not told.",
+        "turns.steer_restart": "What was said in a turn that was stopped is forgotten.",
+        "turns.steer_active": "A second prompt stops the first.",
+        "planning.plan_updates": "A call that writes steps has a title and nothing else.",
+        "planning.todo_list": "A call that writes steps has a title and nothing else.",
+        "subagents.supported": "Starting one is refused by the agent's own policy, unasked.",
     },
 )
