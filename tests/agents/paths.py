@@ -25,6 +25,14 @@ def codex_binary() -> Path:
     return found[0]
 
 
+def gemini_binary() -> Path:
+    """Gemini CLI, which runs on the Node of PATH. Raises AgentMissing."""
+    program = MODULES / ".bin" / "gemini"
+    if not program.exists():
+        raise AgentMissing(f"no Gemini CLI below {MODULES}; run `make agents` first")
+    return program
+
+
 def grok_binary() -> Path:
     """The native Grok program. Raises AgentMissing where there is none for this platform."""
     found = sorted(MODULES.glob("@xai-official/grok-*/bin/grok"))
@@ -39,6 +47,13 @@ def vibe_binary() -> Path:
     if not program.exists():
         raise AgentMissing(f"no Mistral Vibe below {VIBE}; run `make agents` first")
     return program
+
+
+def qwen_binary() -> Path:
+    """What starts Qwen Code on the pinned Node. Raises AgentMissing."""
+    if not (MODULES / "@qwen-code" / "qwen-code").exists():
+        raise AgentMissing(f"no Qwen Code below {MODULES}; run `make agents` first")
+    return HERE / "bin" / "qwen"
 
 
 def pinned(package: str) -> str:
