@@ -4,16 +4,17 @@ from __future__ import annotations
 
 import json
 import os
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from typing import Any
 
 import msgspec
 
-from podium.testkit.chat_server import MODELS, ChatServer
+from podium.testkit.chat_server import MODELS, ChatServer, messages, texts
 from podium.testkit.conformance.moves import Command, Edit, Move, NameImage
 from podium.testkit.conformance.stage import Setting, Stage
-from podium.testkit.responses_server import Call, Round
+from podium.testkit.responses_server import KEY, Call, Round
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import Script, Tool
 
@@ -49,6 +50,16 @@ def write_home(folder: Path, base_url: str) -> dict[str, str]:
         "PI_OFFLINE": "1",
         **OFFLINE,
     }
+
+
+class PiModels(ChatServer):
+    """Pi asks its model nothing aside: the newest script goes on, also behind a message that names none."""
+
+    def key_of(self, body: Mapping[str, Any]) -> str | None:
+        """The script that the newest keyed message of the user's names."""
+        own = [text for one in messages(body) if one.get("role") == "user" for text in texts(one)]
+        named = [name for text in own for name in KEY.findall(text)]
+        return named[-1] if named else None
 
 
 class PiTools(msgspec.Struct):
@@ -102,5 +113,5 @@ class PiStage:
 @contextmanager
 def rig(folder: Path, program: str, setting: Setting) -> Generator[Stage]:
     """Pi with its scripted model."""
-    with ChatServer() as server:
+    with PiModels() as server:
         yield PiStage(folder, server)
