@@ -60,3 +60,10 @@ def pinned(package: str) -> str:
     """The exact version that package.json asks for."""
     wanted: dict[str, dict[str, str]] = json.loads((HERE / "package.json").read_text(encoding="utf-8"))
     return {**wanted["dependencies"], **wanted["optionalDependencies"]}[package]
+
+
+def pi_binary() -> Path:
+    """The wrapper that runs Pi on the pinned Node. Raises AgentMissing where it is not installed."""
+    if not (MODULES / "@earendil-works" / "pi-coding-agent" / "dist" / "cli.js").exists():
+        raise AgentMissing(f"no Pi below {MODULES}; run `make agents` first")
+    return HERE / "bin" / "pi"
