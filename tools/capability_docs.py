@@ -19,6 +19,7 @@ from podium.providers.acp import adapter as general
 from podium.providers.acp import gemini, grok, qwen, vibe
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
+from podium.providers.pi import adapter as pi
 from podium.providers.rehearsal import adapter as rehearsal
 from podium.providers.scripted import one_shot as text_only
 from podium.providers.scripted import weak
@@ -35,6 +36,7 @@ AGENTS: dict[str, Capabilities] = {
     "codex": codex.capabilities(),
     "gemini": gemini.capabilities(),
     "grok": grok.capabilities(),
+    "pi": pi.capabilities(),
     "qwen": qwen.capabilities(),
     "vibe": vibe.capabilities(),
     "acp": general.capabilities(),

@@ -23,6 +23,7 @@ from podium.providers.acp import gemini, grok, qwen, vibe
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
 from podium.providers.oneshot.declaration import BRIDGE_VERSION
+from podium.providers.pi import adapter as pi
 from podium.providers.rehearsal import adapter as rehearsal
 from podium.testkit.conformance.running import claims_of, prove, sabotage
 from podium.testkit.conformance.stage import Rig
@@ -31,9 +32,10 @@ from podium.testkit.rigs import acp as acp_rigs
 from podium.testkit.rigs import codex as codex_rig
 from podium.testkit.rigs import gemini as gemini_rig
 from podium.testkit.rigs import oneshot as oneshot_rig
+from podium.testkit.rigs import pi as pi_rig
 from podium.testkit.rigs import qwen as qwen_rig
 from podium.testkit.rigs import rehearsal as rehearsal_rig
-from tests.agents.paths import codex_binary, gemini_binary, grok_binary, qwen_binary, vibe_binary
+from tests.agents.paths import codex_binary, gemini_binary, grok_binary, pi_binary, qwen_binary, vibe_binary
 from tools.behaviours import ROOT, LedgerError
 
 FOLDER = ROOT / "docs" / "matrix"
@@ -76,6 +78,7 @@ AGENTS = (
     Agent("codex", codex, codex_rig.rig, codex_binary),
     Agent("gemini", gemini, gemini_rig.rig, gemini_binary),
     Agent("grok", grok, acp_rigs.grok_rig, grok_binary),
+    Agent("pi", pi, pi_rig.rig, pi_binary),
     Agent("qwen", qwen, qwen_rig.rig, qwen_binary),
     Agent("vibe", vibe, acp_rigs.vibe_rig, vibe_binary),
     Agent("rehearsal", rehearsal, rehearsal_rig.rig, ours=VERSION),
