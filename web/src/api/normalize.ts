@@ -3,6 +3,7 @@
  * know. Unknown kinds and unknown fields pass through untouched.
  */
 import type {
+import { MODES } from "../words/modes";
   Affordance,
   Affordances,
   AgentCard,
@@ -248,6 +249,7 @@ export function agentCard(value: unknown): AgentCard {
     rehearsal: false,
     default: false,
     mode: null,
+    modes: MODES,
     ...raw,
     sign_in_flows: list(raw["sign_in_flows"]).map((f) => ({ kind: String(f["kind"] ?? ""), value: String(f["value"] ?? "") })),
     name: String(raw["name"] ?? raw["id"]),
