@@ -1,0 +1,62 @@
+"""Copilot CLI: what it does on the wire, how it is started, and what is claimed of it."""
+
+from __future__ import annotations
+
+from podium.contract.adapter import EnvVar
+from podium.contract.values import NATIVE, Strength, degraded
+from podium.providers.acp.claims import PERMISSION, PROMPT, proven
+from podium.providers.acp.flavour import PLANS, QUESTIONS, SUBAGENTS, Flavour, Program
+
+COPILOT_VERSION = "1.0.102"
+"""The version that every proof was made with."""
+
+MODE = "https://agentclientprotocol.com/protocol/session-modes#"
+
+COPILOT = Flavour(
+    name="copilot",
+    names=("Copilot",),
+    modes={"ask": (f"{MODE}agent",), "full": (f"{MODE}autopilot",)},
+    errors_as_text=True,
+    lacks=(*SUBAGENTS, *QUESTIONS, *PLANS),
+)
+
+COPILOT_PROGRAM = Program(
+    display_name="Copilot CLI",
+    executables=("copilot",),
+    arguments=("--acp",),
+    environment=(
+        EnvVar("COPILOT_HOME", "home"),
+        EnvVar("COPILOT_OFFLINE", "config"),
+        EnvVar("COPILOT_AUTO_UPDATE", "config"),
+        EnvVar("COPILOT_MODEL", "config"),
+        EnvVar("COPILOT_PROVIDER_BASE_URL", "config"),
+        EnvVar("COPILOT_PROVIDER_TYPE", "config"),
+        EnvVar("COPILOT_PROVIDER_API_KEY", "credential", secret=True),
+    ),
+    install_hint="npm install -g @github/copilot",
+    login_hint="copilot login",
+    login_command="copilot login",
+    start_seconds=60.0,
+    stuck_seconds=600.0,
+)
+
+COPILOT_CLAIMS = proven(
+    COPILOT_VERSION,
+    {
+        "lifecycle.persistent": (NATIVE, ("session/load",)),
+        "lifecycle.mode_switch": (NATIVE, ("session/set_config_option",)),
+        "context.context_usage": (NATIVE, ("session/update usage_update",)),
+    },
+    {
+        "output.message_completed": (
+            degraded("inferred", "Messages carry no ids: one ends where something else begins."),
+            ("session/update agent_message_chunk",),
+        ),
+        "identity.item": (Strength.WEAK, ("toolCallId",)),
+        "policy.enforcement": (
+            degraded("agent_rules", "The agent asks by rules of its own: harmless commands run unasked."),
+            (PERMISSION, PROMPT),
+        ),
+    },
+    {},
+)
