@@ -17,6 +17,8 @@ COPILOT = Flavour(
     names=("Copilot",),
     modes={"ask": (f"{MODE}agent",), "full": (f"{MODE}autopilot",)},
     errors_as_text=True,
+    error_words="Error: ",
+    retry_words=("Info: ", "Retrying..."),
     lacks=(*SUBAGENTS, *QUESTIONS, *PLANS),
 )
 
@@ -48,6 +50,18 @@ COPILOT_CLAIMS = proven(
         "context.context_usage": (NATIVE, ("session/update usage_update",)),
     },
     {
+        "lifecycle.empty_thread": (
+            degraded("volatile", "A conversation without a turn ends with the agent's process."),
+            ("session/new",),
+        ),
+        "turns.completed": (
+            degraded("inferred", "Errors are told as text, and every turn ends as if all were well."),
+            (f"{PROMPT} stopReason",),
+        ),
+        "turns.terminal_quality": (
+            Strength.WEAK,
+            (f"{PROMPT} stopReason", "session/update agent_message_chunk"),
+        ),
         "output.message_completed": (
             degraded("inferred", "Messages carry no ids: one ends where something else begins."),
             ("session/update agent_message_chunk",),
@@ -55,8 +69,14 @@ COPILOT_CLAIMS = proven(
         "identity.item": (Strength.WEAK, ("toolCallId",)),
         "policy.enforcement": (
             degraded("agent_rules", "The agent asks by rules of its own: harmless commands run unasked."),
-            (PERMISSION, PROMPT),
+            (PERMISSION, "session/set_config_option"),
         ),
     },
-    {},
+    {
+        "models.switch": "With a provider of one's own it offers no models; with an account it was not run.",
+        "turns.steer_active": "A second prompt stops the first.",
+        "planning.plan_updates": "The agent has no tool that writes a plan.",
+        "planning.todo_list": "The agent has no tool that writes a list of steps.",
+        "subagents.supported": "A subagent works in its parent's conversation, unmarked.",
+    },
 )

@@ -88,7 +88,9 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     - `alone_meta`: the member of a piece's `_meta` that makes it a message of its own.
     - `counts_pieces`: each answer of the model has its usage in the `_meta` of a piece.
     - `usage_of`: whether the usage in the answer to a prompt counts the turn or the conversation so far.
-    - `errors_as_text`: errors come as chat text and the turn ends as if all were well.
+    - `errors_as_text`: errors come as chat text and the turn ends as if all were well. `error_words`: how
+      such a text begins; a turn with one as its last words has failed. `retry_words`: how a text begins and
+      ends that says that the agent tries again.
     - `errors`: its own error codes. `lacks`: leaves that are not there, whatever the handshake says.
     """
 
@@ -128,6 +130,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     counts_pieces: bool = False
     usage_of: Literal["turn", "conversation"] = "turn"
     errors_as_text: bool = False
+    error_words: str = ""
+    retry_words: tuple[str, str] = ("", "")
     errors: dict[int, str] = msgspec.field(default_factory=dict[int, str])
     lacks: tuple[str, ...] = ()
 
