@@ -10,12 +10,12 @@ from podium.providers.acp.flavour import PLANS, QUESTIONS, SUBAGENTS, Flavour, P
 COPILOT_VERSION = "1.0.102"
 """The version that every proof was made with."""
 
-MODE = "https://agentclientprotocol.com/protocol/session-modes#"
-
 COPILOT = Flavour(
     name="copilot",
     names=("Copilot",),
-    modes={"ask": (f"{MODE}agent",), "full": (f"{MODE}autopilot",)},
+    # What it calls modes are ways of working: one of them prompts itself on and on.
+    mode_option="allow_all",
+    modes={"ask": ("off",), "full": ("on",)},
     errors_as_text=True,
     error_words="Error: ",
     retry_words=("Info: ", "Retrying..."),

@@ -71,6 +71,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
       instead of saying that a turn is over.
     - `child_sign`: the member of the capabilities' `_meta` that offers child conversations.
     - `modes`: its names for our modes; `full_meta`: a member of `_meta` in `session/new` that asks nobody.
+    - `mode_option`: the config option whose values are its modes, where what it calls modes says something
+      else than what may be done unasked.
     - `own_mode`: the mode it is in by itself, where no name is needed for it.
     - `mode_echo`: how the text begins that it says in the conversation when its mode is set.
     - `holds_settings`: a conversation counts as ready only once its mode and model took hold, and a mode that
@@ -112,6 +114,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     child_sign: str = ""
     modes: dict[Mode, tuple[str, ...]] = msgspec.field(default_factory=lambda: dict(MODE_NAMES))
     full_meta: str = ""
+    mode_option: str = ""
     own_mode: Mode | None = None
     mode_echo: str = ""
     holds_settings: bool = True

@@ -134,7 +134,9 @@ def setting(draft: Draft, session: Session, kind: str, given: Json) -> None:
     """Facts about the conversation; none of them starts a turn."""
     turn = session.turn.id if session.turn is not None else None
     mode = text(given, "currentModeId")
-    if kind == "current_mode_update" and mode is not None:
+    if kind == "current_mode_update" and draft.flavour.mode_option:
+        draft.emit(DiagnosticSeen(kind))
+    elif kind == "current_mode_update" and mode is not None:
         draft.put(msgspec.structs.replace(session, mode=mode))
         draft.emit(ThreadChanged(session.id, mode=mode))
     elif kind == "session_info_update" and text(given, "title") is not None:
