@@ -19,7 +19,7 @@ import msgspec
 from podium.contract.adapter import Adapter
 from podium.contract.capabilities import Capabilities
 from podium.contract.scenarios import SCENARIO_OF
-from podium.providers.acp import gemini, grok, qwen, vibe
+from podium.providers.acp import copilot, gemini, grok, qwen, vibe
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
 from podium.providers.oneshot.declaration import BRIDGE_VERSION
@@ -30,12 +30,21 @@ from podium.testkit.conformance.stage import Rig
 from podium.testkit.rehearsal.program import VERSION
 from podium.testkit.rigs import acp as acp_rigs
 from podium.testkit.rigs import codex as codex_rig
+from podium.testkit.rigs import copilot as copilot_rig
 from podium.testkit.rigs import gemini as gemini_rig
 from podium.testkit.rigs import oneshot as oneshot_rig
 from podium.testkit.rigs import pi as pi_rig
 from podium.testkit.rigs import qwen as qwen_rig
 from podium.testkit.rigs import rehearsal as rehearsal_rig
-from tests.agents.paths import codex_binary, gemini_binary, grok_binary, pi_binary, qwen_binary, vibe_binary
+from tests.agents.paths import (
+    codex_binary,
+    copilot_binary,
+    gemini_binary,
+    grok_binary,
+    pi_binary,
+    qwen_binary,
+    vibe_binary,
+)
 from tools.behaviours import ROOT, LedgerError
 
 FOLDER = ROOT / "docs" / "matrix"
@@ -76,6 +85,7 @@ class Agent(msgspec.Struct, frozen=True):
 
 AGENTS = (
     Agent("codex", codex, codex_rig.rig, codex_binary),
+    Agent("copilot", copilot, copilot_rig.rig, copilot_binary),
     Agent("gemini", gemini, gemini_rig.rig, gemini_binary),
     Agent("grok", grok, acp_rigs.grok_rig, grok_binary),
     Agent("pi", pi, pi_rig.rig, pi_binary),

@@ -2,8 +2,8 @@
  * The server leaves out fields that hold their default; here they are filled in again, so that no component has to
  * know. Unknown kinds and unknown fields pass through untouched.
  */
-import type {
 import { MODES } from "../words/modes";
+import type {
   Affordance,
   Affordances,
   AgentCard,
