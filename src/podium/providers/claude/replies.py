@@ -1,0 +1,145 @@
+"""The agent's answers to our control requests."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+
+from podium.contract.errors import failure
+from podium.contract.events import (
+    AskDone,
+    AskFailed,
+    Notice,
+    OffersSeen,
+    SlashCommand,
+    ThreadBound,
+    TurnAccepted,
+    TurnEnded,
+    TurnStarted,
+)
+from podium.providers.claude.asks import interrupt, start
+from podium.providers.claude.draft import Draft
+from podium.providers.claude.reading import ident, table, tables, text
+from podium.providers.claude.state import MODELS_MAX, NAME_MAX, Model, Pending
+
+COMMANDS_MAX = 200
+"""Most slash commands that are passed on."""
+
+WORDS_MAX = 300
+"""Longest description of one, in characters."""
+
+
+def answered(draft: Draft, of: str, frame: dict[str, Any]) -> None:
+    """One `control_response`; one that answers nothing of ours is counted only."""
+    response = table(frame, "response")
+    pending = draft.pending.pop(ident(response, "request_id") or "", None)
+    if pending is None or pending.of != of:
+        draft.passed("control_response")
+    elif text(response, "subtype") == "error":
+        _refused(draft, pending, text(response, "error") or "")
+    else:
+        _done(draft, pending, table(response, "response"))
+
+
+def _refused(draft: Draft, pending: Pending, message: str) -> None:
+    talk = draft.talks[pending.of]
+    match pending.tag:
+        case "open":
+            why = failure("provider", "handshake_failed", message)
+            draft.emit(AskFailed(pending.ask_id or "", why))
+            draft.tell("close", of=pending.of)
+        case "mode" | "model":
+            # The prompt behind it is on its way: it must not run with more than it was given.
+            note = f"The agent refused the {pending.tag} that was asked for. {message}"
+            draft.emit(Notice("error", f"{pending.tag}_refused", note[:1000], talk.session))
+            interrupt(draft, pending.of, None)
+        case "cancel" | "cancel_steer":
+            _not_cancelled(draft, pending)
+        case "interrupt":
+            if pending.ask_id is not None:
+                draft.emit(AskFailed(pending.ask_id, failure("provider", "interrupt_rejected", message)))
+
+
+def _done(draft: Draft, pending: Pending, result: dict[str, Any]) -> None:
+    match pending.tag:
+        case "open":
+            _opened(draft, pending.of, result)
+        case "interrupt" if pending.ask_id is not None:
+            draft.emit(AskDone(pending.ask_id))
+        case "cancel" if result.get("cancelled") is True:
+            _cancelled(draft, pending)
+        case "cancel_steer" if result.get("cancelled") is True:
+            _taken_back(draft, pending)
+        case "cancel" | "cancel_steer":
+            _not_cancelled(draft, pending)
+        case _:
+            draft.passed(f"control_response/{pending.tag}")
+
+
+def _opened(draft: Draft, of: str, result: dict[str, Any]) -> None:
+    talk = draft.talks[of]
+    origin, ask_id = talk.opening, talk.ask_id
+    talk = draft.change(of, opening=None, ask_id=None, error=None)
+    draft.models = tuple(
+        Model(value[:NAME_MAX], (text(entry, "displayName") or "")[:NAME_MAX] or None)
+        for entry in tables(result, "models")[:MODELS_MAX]
+        if (value := text(entry, "value"))
+    )
+    resumed = origin == "resumed"
+    draft.emit(ThreadBound(ask_id, talk.session, draft.handle(of), resumed, talk.model))
+    commands = tuple(
+        SlashCommand(
+            name[:NAME_MAX],
+            (text(entry, "description") or "")[:WORDS_MAX],
+            (text(entry, "argumentHint") or "")[:WORDS_MAX] or None,
+        )
+        for entry in tables(result, "commands")[:COMMANDS_MAX]
+        if (name := text(entry, "name"))
+    )
+    draft.emit(OffersSeen(talk.session, tuple(model.id for model in draft.models), None, commands))
+
+
+def reopen(draft: Draft, of: str) -> None:
+    """Open a conversation again, now on its record."""
+    talk = draft.talks[of]
+    for name in [name for name, pending in draft.pending.items() if pending.of == of]:
+        del draft.pending[name]
+    draft.passed("ended")
+    start(draft, of, msgspec.structs.replace(talk, empty=False), ("--resume", talk.session))
+
+
+def _cancelled(draft: Draft, pending: Pending) -> None:
+    """A prompt was taken back before its turn began: that is its end."""
+    talk = draft.talks[pending.of]
+    found = next((p for p in talk.prompts if p.uuid == pending.prompt), None)
+    if found is not None:
+        draft.change(pending.of, prompts=tuple(p for p in talk.prompts if p is not found))
+        if found.kind == "turn":
+            draft.emit(
+                TurnAccepted(found.ask_id, talk.session, found.uuid),
+                TurnStarted(talk.session, found.uuid, found.client_id),
+                TurnEnded(talk.session, found.uuid, "interrupted", word="cancelled"),
+            )
+        else:
+            draft.emit(AskFailed(found.ask_id, failure("validation", "interrupted", "It was taken back.")))
+    if pending.ask_id is not None:
+        draft.emit(AskDone(pending.ask_id))
+
+
+def _taken_back(draft: Draft, pending: Pending) -> None:
+    """A message for a turn that ended before it could be taken: its words stay with us."""
+    talk = draft.talks[pending.of]
+    found = next((p for p in talk.prompts if p.uuid == pending.prompt), None)
+    if found is not None:
+        draft.change(pending.of, prompts=tuple(p for p in talk.prompts if p is not found))
+        message = "The turn ended before the agent could take the message."
+        draft.emit(AskFailed(found.ask_id, failure("validation", "no_active_turn", message)))
+
+
+def _not_cancelled(draft: Draft, pending: Pending) -> None:
+    """The prompt was taken meanwhile: then its turn is what is to be stopped."""
+    if pending.tag == "cancel":
+        interrupt(draft, pending.of, pending.ask_id)
+    else:
+        draft.passed("cancel_async_message")
