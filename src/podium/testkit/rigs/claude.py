@@ -13,13 +13,24 @@ from typing import Any
 
 import msgspec
 
-from podium.testkit.conformance.moves import Command, Delegate, Edit, Move, Propose, Question, Todo, UseTool
+from podium.testkit.conformance.moves import (
+    Command,
+    Delegate,
+    Edit,
+    Heard,
+    Move,
+    Propose,
+    Question,
+    Recall,
+    Todo,
+    UseTool,
+)
 from podium.testkit.conformance.stage import Setting, Stage
 from podium.testkit.messages_server import MessagesServer
-from podium.testkit.responses_server import Call, Round
+from podium.testkit.responses_server import Call, Round, Text
 from podium.testkit.rigs.codex import tool_server
 from podium.testkit.rigs.place import OFFLINE, make_workspace
-from podium.testkit.rigs.scripts import Script, Tool
+from podium.testkit.rigs.scripts import IMAGE, Script, Tool
 
 CONFIG = ".claude.json"
 
@@ -27,6 +38,14 @@ MODELS = ("claude-sonnet-4-5", "claude-haiku-4-5")
 """Two models of the program's; the newest one has no to-do list."""
 
 RETRIES = "0"
+
+BOUNDARY = "echo on"
+"""A command that needs no permission in any mode."""
+
+PLAN_PATTERN = r"(/[^\s\"\\`]*/plans/[A-Za-z0-9_-]+\.md)"
+"""Where the program wants a plan to be written."""
+
+IMAGE_PATTERN = r'"media_type":"(image/png)"'
 
 
 def write_home(folder: Path, workspace: Path, *, tools: bool = False) -> Path:
@@ -111,7 +130,21 @@ class ClaudeTools:
                 }
                 return [[Call("Agent", task)]]
             case Propose(text):
-                return [[Call("EnterPlanMode", {})], [Call("ExitPlanMode", {"plan": text})]]
+                # The program says where the plan belongs once it is in its plan mode, and reads it from there.
+                write = Call("Write", {"file_path": "{{plan}}", "content": text})
+                leave = Call("ExitPlanMode", {"plan": text})
+                return [[Call("EnterPlanMode", {})], [write], [leave], [Text("So be it.")]]
+
+
+class ClaudeScript(Script):
+    """A message for a running turn is taken where a tool has ended, so there the model uses one before it goes on."""
+
+    def rounds(self, moves: Sequence[Move]) -> list[Round]:
+        """The rounds of one turn."""
+        told: list[Move] = []
+        for move in moves:
+            told += [Command(BOUNDARY), Recall()] if isinstance(move, Heard) else [move]
+        return super().rounds(told)
 
 
 class ClaudeStage:
@@ -125,7 +158,9 @@ class ClaudeStage:
         self.environment = environment(home, folder, server.origin)
         self.server = server
         tools = ClaudeTools(self.workspace)
-        self.script = tools.script = Script(server, tools)
+        self.script = tools.script = ClaudeScript(server, tools)
+        server.capture("plan", PLAN_PATTERN)
+        server.capture(IMAGE, IMAGE_PATTERN)
 
     def cannot(self, move: Move) -> str | None:
         """There is nothing that it is not made to do."""
