@@ -108,7 +108,9 @@ class MessagesServer(ResponsesServer):
     def take(self, request: Recorded) -> Round:
         """Keep a request, and say which round answers it; an error gets the body that this format has."""
         actions = super().take(request)
-        if request.key is None and any(w in t for m in messages(request.body)[-1:] for t in texts(m) for w in SUMMARY_WORDS):
+        if request.key is None and any(
+            w in t for m in messages(request.body)[-1:] for t in texts(m) for w in SUMMARY_WORDS
+        ):
             return (Text(self.filled(SUMMARY.format(told="{{told}}"), request)),)
         if actions and isinstance(actions[0], Status) and actions[0].body is None:
             code = actions[0].code

@@ -69,7 +69,10 @@ def _response(waiting: Waiting, answer: Answer) -> dict[str, Any]:
         case "cancel":
             return denial(answer.text, stop=True)
         case "accept" if waiting.form == "question":
-            return {"behavior": "allow", "updatedInput": {**(waiting.input or {}), "answers": _answers(waiting, answer)}}
+            return {
+                "behavior": "allow",
+                "updatedInput": {**(waiting.input or {}), "answers": _answers(waiting, answer)},
+            }
         case "accept":
             return _allowed(waiting, answer)
         case "accept_session" if waiting.rules:

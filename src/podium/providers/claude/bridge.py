@@ -205,7 +205,9 @@ class Bridge:
         """A frame for an agent, with its images put in."""
         agent, uuid = self.agents.get(of), frame.get("uuid")
         if agent is None:
-            self.mouth.say("unsent", of=of, uuid=uuid, code="not_open", message="This conversation is not open.")
+            self.mouth.say(
+                "unsent", of=of, uuid=uuid, code="not_open", message="This conversation is not open."
+            )
             return
         try:
             put_images(frame)

@@ -118,5 +118,7 @@ def left_behind(draft: Draft, of: str) -> None:
     for call, child in talk.children.items():
         if not child.over and call not in running:
             over(draft, of, call, "unknown")
-    kept = {number: tool for number, tool in talk.tools.items() if tool.background or tool.thread != talk.session}
+    kept = {
+        number: tool for number, tool in talk.tools.items() if tool.background or tool.thread != talk.session
+    }
     draft.change(of, tools=kept, children={c: k for c, k in draft.talks[of].children.items() if not k.over})

@@ -56,7 +56,9 @@ class Draft:
         line = codec.encode_frame({"op": op, **fields})
         self.sends.append(Send(line, ask_id=ask_id, prompt=prompt))
 
-    def send(self, of: str, frame: dict[str, Any], *, ask_id: str | None = None, prompt: bool = False) -> None:
+    def send(
+        self, of: str, frame: dict[str, Any], *, ask_id: str | None = None, prompt: bool = False
+    ) -> None:
         """A frame for the agent of one conversation."""
         self.tell("send", ask_id=ask_id, prompt=prompt, of=of, frame=frame)
 
@@ -65,7 +67,9 @@ class Draft:
         name = f"podium-{self.next_id}"
         self.next_id += 1
         self.pending[name] = pending
-        self.send(of, {"type": "control_request", "request_id": name, "request": request}, ask_id=pending.ask_id)
+        self.send(
+            of, {"type": "control_request", "request_id": name, "request": request}, ask_id=pending.ask_id
+        )
 
     def reply(self, of: str, request: str, response: dict[str, Any], ask_id: str | None = None) -> None:
         """The answer to a control request of the agent; its id goes back as it came."""

@@ -78,7 +78,11 @@ def _usage(draft: Draft, of: str, turn: Turn, frame: dict[str, Any]) -> None:
     if not fresh and not output:
         return
     cached = integer(usage, "cache_read_input_tokens")
-    given = None if fresh is None else fresh + (integer(usage, "cache_creation_input_tokens") or 0) + (cached or 0)
+    given = (
+        None
+        if fresh is None
+        else fresh + (integer(usage, "cache_creation_input_tokens") or 0) + (cached or 0)
+    )
     whole = None if given is None or output is None else given + output
     used = Usage(given, cached, output, None, whole)
     draft.emit(UsageSeen(talk.session, turn.id, used, None, window))

@@ -66,7 +66,9 @@ def content_of(kind: ItemKind, name: str, given: dict[str, Any]) -> ItemContent:
             )
         case _:
             server, tool = server_of(name)
-            return ItemContent(tool=tool, server=server, arguments=bounded(given), path=text(given, "file_path"))
+            return ItemContent(
+                tool=tool, server=server, arguments=bounded(given), path=text(given, "file_path")
+            )
 
 
 def path_of(given: dict[str, Any]) -> str | None:
@@ -100,7 +102,9 @@ def change_of_result(result: dict[str, Any]) -> FileChange | None:
     kind: Literal["add", "update"] = "add" if text(result, "type") == "create" else "update"
     hunks: list[str] = []
     for hunk in tables(result, "structuredPatch"):
-        old, new = (f"{integer(hunk, f'{side}Start')},{integer(hunk, f'{side}Lines')}" for side in ("old", "new"))
+        old, new = (
+            f"{integer(hunk, f'{side}Start')},{integer(hunk, f'{side}Lines')}" for side in ("old", "new")
+        )
         hunks.append(f"@@ -{old} +{new} @@\n" + "".join(f"{line}\n" for line in strings(hunk, "lines")))
     diff = "".join(hunks)
     if not diff and kind == "add":
