@@ -16,10 +16,12 @@ from podium.contract.validation import FALSE_CLAIMS
 from podium.contract.values import LEVEL_NONE, Degraded, Kind, LeafValue, level, reason_of
 from podium.policy.rows import RESERVED, ROWS
 from podium.providers.acp import adapter as general
-from podium.providers.acp import grok, vibe
+from podium.providers.acp import gemini, grok, qwen, vibe
 from podium.providers.codex import adapter as codex
+from podium.providers.oneshot import adapter as oneshot
 from podium.providers.rehearsal import adapter as rehearsal
-from podium.providers.scripted import one_shot, weak
+from podium.providers.scripted import one_shot as text_only
+from podium.providers.scripted import weak
 from podium.runtime.capabilityrows import word_of
 from tools import matrix
 from tools.behaviours import ROOT, LedgerError
@@ -31,14 +33,17 @@ MADE = "Made by `make rows`; do not edit."
 
 AGENTS: dict[str, Capabilities] = {
     "codex": codex.capabilities(),
+    "gemini": gemini.capabilities(),
     "grok": grok.capabilities(),
+    "qwen": qwen.capabilities(),
     "vibe": vibe.capabilities(),
     "acp": general.capabilities(),
+    "oneshot": oneshot.capabilities(),
     "rehearsal": rehearsal.capabilities(),
     "weak": weak().capabilities(),
-    "one-shot": one_shot().capabilities(),
+    "text-only": text_only().capabilities(),
 }
-"""The agents of the page; `acp` is any other agent that speaks the protocol, as far as it advertises."""
+"""The agents of the page, the two that any program may be behind among them."""
 
 SIGNS = {"native": "●", "strong": "●", "degraded": "◐", "weak": "◐"}
 
@@ -50,7 +55,8 @@ the same agent without that leaf; [matrix/](matrix) holds both runs with version
 What the leaves mean stands in [capability-reference.md](capability-reference.md).
 
 ● full, ◐ in part, · not there. `acp` is any agent of that protocol that Podium has not met: the most that was
-proven of another one, narrowed by what it advertises. `weak` and `one-shot` are shapes of the scripted agent.
+proven of another one, narrowed by what it advertises. `oneshot` is any command that reads a prompt and prints
+an answer; what is proven of it is Podium's bridge. `weak` and `text-only` are shapes of the scripted agent.
 """
 
 
@@ -162,11 +168,25 @@ reason). A way without its transports, modes or reason is refused (`transports_m
 PARTIAL = """
 ## A partial agent
 
-A command that reads a prompt and prints an answer claims `input.text` and the end of a turn, nothing else:
-no persistence, no tools, no approvals, no models. Its conversation has no lasting name, a restart begins
-anew and says so, and whatever it cannot honour is refused before anything is sent. It is rated partial, and
-useful for that.
+Any command that reads a prompt and prints an answer (`oneshot`) claims this and nothing else:
+
+{claims}
+
+Its conversation has no lasting name, a restart begins anew and says so, and whatever it cannot honour is
+refused before anything is sent. It is rated partial, and useful for that.
 """
+
+
+def partial() -> str:
+    """What the least of the agents claims."""
+    record = AGENTS["oneshot"]
+    return PARTIAL.format(
+        claims="\n".join(
+            f"- `{path}`: {leaf.meaning}"
+            for path, leaf in LEAVES.items()
+            if not leaf.derived and leaf.kind is not Kind.NUMBER and level(record.value(path)) != LEVEL_NONE
+        )
+    )
 
 
 def reference() -> str:
@@ -183,7 +203,7 @@ def reference() -> str:
     lines.append(DELIVERY)
     lines.append("\n## A full agent\n\nRated full where all of this is proven on the installed version:\n")
     lines += [f"- {need.name}: {', '.join(f'`{leaf}`' for leaf in need.leaves)}" for need in FULL]
-    lines.append(PARTIAL)
+    lines.append(partial())
     lines.append("\n## False claims\n\nEach is found when an adapter is registered, and keeps it out:\n")
     lines += [cells("check", "what does not carry a claim", "evidence from"), cells("---", "---", "---")]
     for claim in FALSE_CLAIMS:

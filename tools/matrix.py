@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 import subprocess
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -19,13 +19,21 @@ import msgspec
 from podium.contract.adapter import Adapter
 from podium.contract.capabilities import Capabilities
 from podium.contract.scenarios import SCENARIO_OF
-from podium.providers.acp import grok, vibe
+from podium.providers.acp import gemini, grok, qwen, vibe
 from podium.providers.codex import adapter as codex
+from podium.providers.oneshot import adapter as oneshot
+from podium.providers.oneshot.declaration import BRIDGE_VERSION
 from podium.providers.rehearsal import adapter as rehearsal
 from podium.testkit.conformance.running import claims_of, prove, sabotage
-from podium.testkit.conformance.stage import rig_of
+from podium.testkit.conformance.stage import Rig
 from podium.testkit.rehearsal.program import VERSION
-from tests.agents.paths import codex_binary, grok_binary, vibe_binary
+from podium.testkit.rigs import acp as acp_rigs
+from podium.testkit.rigs import codex as codex_rig
+from podium.testkit.rigs import gemini as gemini_rig
+from podium.testkit.rigs import oneshot as oneshot_rig
+from podium.testkit.rigs import qwen as qwen_rig
+from podium.testkit.rigs import rehearsal as rehearsal_rig
+from tests.agents.paths import codex_binary, gemini_binary, grok_binary, qwen_binary, vibe_binary
 from tools.behaviours import ROOT, LedgerError
 
 FOLDER = ROOT / "docs" / "matrix"
@@ -40,18 +48,19 @@ class Agent(msgspec.Struct, frozen=True):
     name: str
     adapter: Adapter[Any]
     rig: Rig
-    program: Callable[[], Path] | None = None
+    program: Callable[[], Path | str] = lambda: ""
+    """The pinned program; none for one that comes with Podium."""
+    ours: str = ""
+    """The version, where it is Podium's own; else the program is asked: not every handshake tells it."""
     options: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
 
     def path(self) -> str:
-        """The pinned program; none for one that comes with Podium."""
-        return str(self.program()) if self.program else ""
+        """The program that is run."""
+        return str(self.program())
 
     def version(self) -> str:
-        """What the program says its version is; not every handshake tells it."""
+        """What the program says its version is."""
         descriptor = self.adapter.descriptor
-        if not self.program:
-            return VERSION
         done = subprocess.run(
             [self.path(), *descriptor.version_args],
             capture_output=True,
@@ -64,11 +73,20 @@ class Agent(msgspec.Struct, frozen=True):
 
 
 AGENTS = (
-    Agent("codex", codex, rigs.codex.rig, codex_binary),
-    Agent("grok", grok, rigs.acp.grok_rig, grok_binary),
-    Agent("vibe", vibe, rigs.acp.vibe_rig, vibe_binary),
-    Agent("rehearsal", rehearsal, rigs.rehearsal.rig),
-    Agent("oneshot", oneshot, rigs.oneshot.rig, lambda: Path(rigs.oneshot.PROGRAM), rigs.oneshot.OPTIONS),
+    Agent("codex", codex, codex_rig.rig, codex_binary),
+    Agent("gemini", gemini, gemini_rig.rig, gemini_binary),
+    Agent("grok", grok, acp_rigs.grok_rig, grok_binary),
+    Agent("qwen", qwen, qwen_rig.rig, qwen_binary),
+    Agent("vibe", vibe, acp_rigs.vibe_rig, vibe_binary),
+    Agent("rehearsal", rehearsal, rehearsal_rig.rig, ours=VERSION),
+    Agent(
+        "oneshot",
+        oneshot,
+        oneshot_rig.rig,
+        lambda: oneshot_rig.PROGRAM,
+        ours=BRIDGE_VERSION,
+        options=oneshot_rig.OPTIONS,
+    ),
 )
 
 
@@ -101,12 +119,12 @@ def read(name: str) -> Matrix | None:
 def made(agent: Agent) -> Matrix:
     """Run everything that an agent claims, twice."""
     claims = claims_of(agent.adapter.capabilities())
-    rig, program = rig_of(agent.name), agent.path()
-    verdicts = {v.leaf: v for v in prove(agent.adapter, rig, program, claims)}
+    rig, program, options = agent.rig, agent.path(), agent.options
+    verdicts = {v.leaf: v for v in prove(agent.adapter, rig, program, claims, options=options)}
     rows: list[Row] = []
     for claim in claims:
         verdict = verdicts[claim.leaf]
-        without = sabotage(agent.adapter, rig, program, claim)
+        without = sabotage(agent.adapter, rig, program, claim, options=options)
         print(f"{agent.name} {claim.leaf}: {verdict.shown}, without it {without.shown}", flush=True)
         rows.append(
             Row(
@@ -118,7 +136,8 @@ def made(agent: Agent) -> Matrix:
                 without_run=without.digest,
             )
         )
-    version = next((v.version for v in verdicts.values() if v.version), "") or agent.version()
+    told = next((v.version for v in verdicts.values() if v.version), "")
+    version = agent.ours or told or agent.version()
     day = datetime.now(UTC).date().isoformat()
     return Matrix(agent=agent.name, version=version, date=day, rows=tuple(rows))
 

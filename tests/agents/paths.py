@@ -25,6 +25,14 @@ def codex_binary() -> Path:
     return found[0]
 
 
+def gemini_binary() -> Path:
+    """Gemini CLI, which runs on the Node of PATH. Raises AgentMissing."""
+    program = MODULES / ".bin" / "gemini"
+    if not program.exists():
+        raise AgentMissing(f"no Gemini CLI below {MODULES}; run `make agents` first")
+    return program
+
+
 def grok_binary() -> Path:
     """The native Grok program. Raises AgentMissing where there is none for this platform."""
     found = sorted(MODULES.glob("@xai-official/grok-*/bin/grok"))
@@ -52,11 +60,18 @@ def claude_new_binary() -> Path:
 
 
 def _claude(modules: Path) -> Path:
-    """npm installs the packages of this platform; where there are two, the one without musl is the usual one."""
+    """npm installs the packages of this platform; of two, the one without musl is the usual one."""
     found = sorted(modules.glob("@anthropic-ai/claude-code-*/claude"), key=lambda path: len(str(path)))
     if not found:
         raise AgentMissing(f"no Claude Code below {modules}; run `make agents` first")
     return found[0]
+
+
+def qwen_binary() -> Path:
+    """What starts Qwen Code on the pinned Node. Raises AgentMissing."""
+    if not (MODULES / "@qwen-code" / "qwen-code").exists():
+        raise AgentMissing(f"no Qwen Code below {MODULES}; run `make agents` first")
+    return HERE / "bin" / "qwen"
 
 
 def pinned(package: str) -> str:
@@ -64,3 +79,10 @@ def pinned(package: str) -> str:
     wanted: dict[str, dict[str, str]] = json.loads((HERE / "package.json").read_text(encoding="utf-8"))
     found = {**wanted["dependencies"], **wanted["optionalDependencies"]}[package]
     return found.rpartition("@")[2]
+
+
+def pi_binary() -> Path:
+    """The wrapper that runs Pi on the pinned Node. Raises AgentMissing where it is not installed."""
+    if not (MODULES / "@earendil-works" / "pi-coding-agent" / "dist" / "cli.js").exists():
+        raise AgentMissing(f"no Pi below {MODULES}; run `make agents` first")
+    return HERE / "bin" / "pi"

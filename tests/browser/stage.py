@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import httpx
-from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, ViewportSize
+from playwright.sync_api import Browser, BrowserContext, ConsoleMessage, Locator, Page, ViewportSize, expect
 
 STARTED_MAX = 30.0
 """Longest wait for a server to print its address, in seconds."""
@@ -22,8 +22,14 @@ STARTED_MAX = 30.0
 ENDED_MAX = 30.0
 """Longest wait for a server to end, in seconds."""
 
-SHOWN_MAX = 20_000
-"""Longest wait for something on the page, in milliseconds."""
+SHOWN_MAX = 60_000
+"""Longest wait for something on the page, in milliseconds: a busy machine has several browsers at work."""
+
+DECIDED_MAX = 5_000
+"""Longest wait for a request to close, in milliseconds, before its button is pressed again."""
+
+PRESSES_MAX = 4
+"""How often a button is pressed: the card may move away under a pointer, as it may for a person."""
 
 WIDE: ViewportSize = {"width": 1280, "height": 800}
 NARROW: ViewportSize = {"width": 390, "height": 844}
@@ -244,6 +250,22 @@ class Visitor:
     def dock(self) -> Locator:
         """What waits for an answer."""
         return self.page.get_by_role("complementary", name="Open requests")
+
+    def decide(self, option: str = "accept", *, page: Page | None = None) -> None:
+        """Press an option of the request that is open in the timeline until the request closes."""
+        card = (page or self.page).locator('.timeline .request[data-state="pending"]').first
+        asked = card.get_attribute("data-request")
+        open_card = (page or self.page).locator(f'.timeline .request[data-request="{asked}"]')
+        button = open_card.locator(f'button[data-option="{option}"]')
+        for _ in range(PRESSES_MAX):
+            if button.is_visible() and button.is_enabled():
+                button.click()
+            try:
+                expect(open_card).to_have_count(0, timeout=DECIDED_MAX)
+            except AssertionError:
+                continue
+            return
+        expect(open_card).to_have_count(0)
 
     def settle(self, state: str = "Idle") -> None:
         """Wait until the thread's state is this word."""

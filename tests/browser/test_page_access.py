@@ -46,7 +46,7 @@ def test_axe_finds_nothing(visit: Visit, size: ViewportSize, scheme: str) -> Non
     )
     visitor.timeline.locator('.request[data-state="pending"]').wait_for()
     assert findings(page) == []
-    visitor.timeline.locator('.request button[data-option="accept"]').click()
+    visitor.decide()
     visitor.timeline.get_by_role("group", name="Has a question").wait_for()
     page.locator(".meaning .why").first.click()
     assert findings(page) == []
@@ -84,7 +84,7 @@ def test_a_run_is_announced_in_a_few_words_and_never_its_text(visit: Visit) -> N
     page.evaluate(LISTEN)
     visitor.composer.fill("Give me a long stream, then add a line to README.md")
     visitor.composer.press("Enter")
-    visitor.timeline.locator('.request button[data-option="accept"]').click()
+    visitor.decide()
     visitor.settle("Idle")
     said: list[str] = page.evaluate("window.said")
     assert 2 <= len(said) < 8

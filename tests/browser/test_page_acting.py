@@ -127,7 +127,7 @@ def test_focus_stays_where_somebody_types_when_a_request_comes(visit: Visit) -> 
     visitor.timeline.locator('.request[data-state="pending"]').wait_for()
     visitor.page.keyboard.type("ping")
     expect(visitor.composer).to_have_value("I am typing")
-    visitor.timeline.locator('.request button[data-option="accept"]').click()
+    visitor.decide()
     visitor.settle("Idle")
 
 
@@ -150,7 +150,7 @@ def test_an_answer_in_another_tab_shows_here(visit: Visit) -> None:
     other.goto(visitor.page.url)
     for page in (visitor.page, other):
         page.locator('.timeline .request[data-state="pending"]').wait_for()
-    other.locator('.timeline .request button[data-option="accept"]').click()
+    visitor.decide(page=other)
     expect(visitor.timeline.locator(".request-closed")).to_contain_text("Allow")
     visitor.settle("Idle")
 
@@ -163,7 +163,7 @@ def test_who_comes_second_is_told_and_nothing_is_sent_twice(stage: Stage, visit:
     card.wait_for()
     # The page does not hear of the other answer before its own click.
     visitor.page.route("**/answer", lambda route: (answer_first(stage, thread), route.continue_()))
-    card.locator('button[data-option="decline"]').click()
+    visitor.decide("decline")
     closed = visitor.timeline.locator(".request-closed")
     expect(closed).to_contain_text("Allow")
     visitor.settle("Idle")
@@ -189,7 +189,7 @@ def test_requests_of_other_threads_are_counted_and_reached(visit: Visit) -> None
     rows = page.locator(".list section:not(.waiting) .row")
     before = rows.evaluate_all(order)
     visitor.dock.get_by_role("link").click()
-    visitor.timeline.locator('.request button[data-option="accept"]').click()
+    visitor.decide()
     expect(waiting).to_have_count(0)
     visitor.settle("Idle")
     assert rows.evaluate_all(order) == before

@@ -34,7 +34,7 @@ def test_a_newcomer_gets_from_the_printed_url_to_an_approved_edit_and_its_diff(
     expect(card).to_contain_text("README.md")
     assert (stage.workspace / "README.md").read_text() == "# Shop\n"
     expect(page).to_have_title(re.compile(r"^\(1\) "))
-    card.locator('button[data-option="accept"]').click()
+    visitor.decide()
 
     visitor.settle("Idle")
     assert (stage.workspace / "README.md").read_text() != "# Shop\n"
@@ -89,7 +89,7 @@ def test_a_command_shows_its_live_output_in_colours(visit: Visit, size: Viewport
     visitor.begin("Run `seq 1 440; printf '\\033[31mred\\033[0m\\n'`")
     card = visitor.timeline.locator('[data-kind="command"]')
     expect(card.locator(".tag")).to_contain_text("waits for you")
-    visitor.timeline.locator('.request button[data-option="accept"]').click()
+    visitor.decide()
     visitor.settle("Idle")
     expect(card.locator(".output")).to_contain_text("440")
     expect(card.locator(".ansi-red-fg")).to_have_text("red")
@@ -127,7 +127,7 @@ def test_a_subagents_work_and_request_stand_inside_its_thread(stage: Stage, visi
     visitor.begin("Delegate to a subagent")
     card = visitor.timeline.locator(".subagent")
     expect(card).to_be_visible()
-    visitor.timeline.locator('.request button[data-option="accept"]').click()
+    visitor.decide()
     visitor.settle("Idle")
     expect(card.locator(".nested .agent-text").first).to_contain_text("I am the subagent")
     assert len(stage.call("GET", "/v1/threads")["threads"]) == 1

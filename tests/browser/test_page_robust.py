@@ -106,7 +106,7 @@ def test_a_request_survives_the_servers_death_and_is_answered_after_it(stage: St
     expect(visitor.page.get_by_role("alert").first).to_contain_text("Not connected")
     stage.start()
     expect(visitor.page.locator(".bar-lost")).to_have_count(0)
-    visitor.timeline.locator('.request button[data-option="accept"]').click()
+    visitor.decide()
     visitor.settle("Idle")
     assert (stage.workspace / "README.md").read_text() != "# Shop\n"
 
@@ -160,8 +160,6 @@ def test_the_reader_is_not_moved_while_text_comes(visit: Visit) -> None:
 def test_much_output_is_shown_at_its_ends(visit: Visit) -> None:
     visitor = visit()
     visitor.begin(script({"do": "output", "bytes": 2_000_000}), agent="scripted")
-    if visitor.timeline.locator('.request button[data-option="accept"]').count():
-        visitor.timeline.locator('.request button[data-option="accept"]').click()
     visitor.settle("Idle")
     visitor.page.reload()
     visitor.settle("Idle")

@@ -67,8 +67,8 @@ def test_the_wheel_does_the_first_steps_without_node(elsewhere: Stage, browser: 
     visitor = Visitor(browser, elsewhere, WIDE)
     visitor.page.goto(elsewhere.url)
     visitor.begin("Add a line to README.md")
-    card = visitor.timeline.get_by_role("group", name="Wants to change files")
-    card.locator('button[data-option="accept"]').click()
+    visitor.timeline.get_by_role("group", name="Wants to change files").wait_for()
+    visitor.decide()
     visitor.settle("Idle")
     assert (elsewhere.workspace / "README.md").read_text() != "# Shop\n"
     visitor.page.get_by_role("button", name="Changes").click()

@@ -13,7 +13,18 @@ from pathlib import Path
 import pytest
 
 from podium.providers.acp.claims import GROK_VERSION, VIBE_VERSION
-from tests.agents.paths import HERE, AgentMissing, codex_binary, grok_binary, pinned, vibe_binary
+from podium.providers.acp.gemini import GEMINI_VERSION
+from podium.providers.acp.qwen import QWEN_VERSION
+from tests.agents.paths import (
+    HERE,
+    AgentMissing,
+    codex_binary,
+    gemini_binary,
+    grok_binary,
+    pinned,
+    qwen_binary,
+    vibe_binary,
+)
 from tools.behaviours import ROOT
 
 LOCKS = ("run.txt", "dev.txt", "vibe.txt")
@@ -67,10 +78,12 @@ def test_every_pinned_agent_is_exact_and_locked_by_integrity() -> None:
     ("program", "version"),
     [
         (codex_binary, pinned("@openai/codex")),
+        (gemini_binary, pinned("@google/gemini-cli")),
         (grok_binary, pinned("@xai-official/grok-linux-x64")),
+        (qwen_binary, pinned("@qwen-code/qwen-code")),
         (vibe_binary, pins("vibe.txt")["mistral-vibe"]),
     ],
-    ids=["codex", "grok", "vibe"],
+    ids=["codex", "gemini", "grok", "qwen", "vibe"],
 )
 def test_the_installed_agent_is_the_pinned_one(
     program: Callable[[], Path], version: str, tmp_path: Path
@@ -88,14 +101,16 @@ def test_the_installed_agent_is_the_pinned_one(
 
 def test_what_an_agent_is_claimed_to_do_was_shown_on_the_pinned_version() -> None:
     assert (
+        pinned("@google/gemini-cli"),
         pinned("@xai-official/grok-linux-x64"),
+        pinned("@qwen-code/qwen-code"),
         pins("vibe.txt")["mistral-vibe"],
-    ) == (GROK_VERSION, VIBE_VERSION)
+    ) == (GEMINI_VERSION, GROK_VERSION, QWEN_VERSION, VIBE_VERSION)
 
 
 def test_a_missing_agent_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.agents.paths.MODULES", HERE / "nowhere")
     monkeypatch.setattr("tests.agents.paths.VIBE", HERE / "nowhere")
-    for program in (codex_binary, grok_binary, vibe_binary):
+    for program in (codex_binary, gemini_binary, grok_binary, qwen_binary, vibe_binary):
         with pytest.raises(AgentMissing, match="make agents"):
             program()

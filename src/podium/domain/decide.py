@@ -7,8 +7,9 @@ import hashlib
 import msgspec
 
 from podium.contract.errors import MESSAGE_MAX, failure
-from podium.contract.inputs import InterruptTurn, Respond
-from podium.contract.requests import ACCEPT, DECLINE, Answer, Question
+from podium.contract.inputs import InterruptTurn
+from podium.contract.requests import ACCEPT, DECLINE
+from podium.domain.answering import answer
 from podium.domain.capturing import captured, give_up_start, restored
 from podium.domain.commands import (
     AnswerRequest,
@@ -29,8 +30,8 @@ from podium.domain.commands import (
     UserCommand,
 )
 from podium.domain.ending import anything_sent, end_run, session_ended
-from podium.domain.entities import Message, NoticeEntry, ProviderThread, Request, Run, Thread
-from podium.domain.flow import ANSWER, STOP, advance, ask_id, greet, parse_ask
+from podium.domain.entities import Message, NoticeEntry, ProviderThread, Run, Thread
+from podium.domain.flow import STOP, advance, ask_id, greet, parse_ask
 from podium.domain.items import ACTIONS
 from podium.domain.naming import message_id
 from podium.domain.normalize import report
@@ -47,7 +48,6 @@ from podium.domain.outputs import (
 from podium.domain.state import ThreadState
 from podium.domain.steering import steer, words_of
 from podium.domain.turns import not_sent
-from podium.domain.waiting import settle_waiting
 from podium.policy.resolve import resolve
 
 TEXT_MAX = 4 * 1024 * 1024
@@ -75,10 +75,10 @@ def fingerprint(command: SendMessage) -> str:
 def decide(state: ThreadState, command: DomainCommand, facts: Facts) -> Decision:
     """The one entrance. Nothing outside its arguments is read, nothing is changed in place."""
     draft = Draft(state, facts)
-    answer = _route(draft, command)
-    if isinstance(answer, Refusal):
-        return Decision(state, refusal=answer)
-    return Decision(draft.state, tuple(draft.outputs), result=answer)
+    result = _route(draft, command)
+    if isinstance(result, Refusal):
+        return Decision(state, refusal=result)
+    return Decision(draft.state, tuple(draft.outputs), result=result)
 
 
 def writable(command: DomainCommand) -> bool:
@@ -106,7 +106,7 @@ def _route(draft: Draft, command: DomainCommand) -> Refusal | dict[str, str]:
         case InterruptRun():
             return _interrupt(draft, command)
         case AnswerRequest():
-            return _answer(draft, command)
+            return answer(draft, command)
         case ArchiveThread():
             return _archive(draft, command)
         case _:
@@ -379,72 +379,6 @@ def _interrupt(draft: Draft, command: InterruptRun) -> Refusal | dict[str, str]:
         draft.change(session, state="ending", ended_reason="interrupt")
         draft.do(StopSession(session.id, "interrupt"))
     return {"run": run.id}
-
-
-def _check_answer(request: Request, answer: Answer) -> Refusal | None:
-    offered = [o.id for o in request.options]
-    if answer.decision not in offered:
-        return Refusal(
-            "bad_input",
-            "option_not_offered",
-            f"{answer.decision!r} is not offered; offered are: {', '.join(offered)}.",
-            "Choose one of the offered options.",
-        )
-    questions = request.content.questions
-    if questions and answer.decision == ACCEPT and len(answer.answers or ()) != len(questions):
-        return Refusal(
-            "bad_input",
-            "wrong_answer_count",
-            f"{len(answer.answers or ())} answers for {len(questions)} questions.",
-            "Give one list of answers for each question, in order.",
-        )
-    if questions and answer.decision == ACCEPT:
-        return next(filter(None, map(_check_given, questions, answer.answers or ())), None)
-    return None
-
-
-def _check_given(question: Question, given: tuple[str, ...]) -> Refusal | None:
-    """A question takes its options, or one's own words where it says so; how many, its agent says."""
-    labels = {o.label for o in question.options}
-    other = [g for g in given if g not in labels] if labels and not question.free_text else []
-    if not other:
-        return None
-    return Refusal(
-        "bad_input",
-        "answer_not_offered",
-        f"{other[0]!r} is not offered for {question.text[:200]!r}; offered: {', '.join(sorted(labels))}.",
-        "Choose among the options.",
-    )
-
-
-def _answer(draft: Draft, command: AnswerRequest) -> Refusal | dict[str, str]:
-    held = draft.state.requests.get(command.request_id) or draft.state.known.get(command.request_id)
-    request = held if isinstance(held, Request) else None
-    if request is None or request.state in ("expired", "dismissed"):
-        return Refusal(
-            "gone", "request_expired", "This request can no longer be answered.", "Send a message instead."
-        )
-    if request.state != "pending":
-        won = request.answer.decision if request.answer else request.state
-        return Refusal(
-            "conflict", "request_answered", f"Somebody answered first: {won}.", detail={"decision": won}
-        )
-    refusal = _check_answer(request, command.answer)
-    if refusal is not None:
-        return refusal
-    session = draft.state.session
-    if session is None or session.id != request.session_id:
-        return Refusal("gone", "request_expired", "The agent that asked is gone.", "Send a message instead.")
-    draft.change(
-        request,
-        state="answered",
-        answer=command.answer,
-        answered_by=draft.facts.actor,
-        closed_at=draft.facts.now,
-    )
-    draft.do(AskAgent(session.id, Respond(ask_id(ANSWER, request.id), request.key, command.answer)))
-    settle_waiting(draft, draft.state.runs.get(request.run_id or ""))
-    return {"request": request.id, "decision": command.answer.decision}
 
 
 def _archive(draft: Draft, command: ArchiveThread) -> Refusal | dict[str, str]:

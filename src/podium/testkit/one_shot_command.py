@@ -2,8 +2,8 @@
 
     echo '{"play": [{"do": "say", "text": "Hello."}]}' | python -I one_shot_command.py
 
-Standard library only. Words in front of the script are what it is asked to recall; what it waits for is a file
-in the folder that PODIUM_PROOF_RELEASED names. It leaves with exit code 1 where the script says so.
+Standard library only. Words in front of the script are what it is asked to recall; what it waits for is a
+file in the folder that PODIUM_PROOF_RELEASED names. It leaves with exit code 1 where the script says so.
 """
 
 from __future__ import annotations

@@ -342,8 +342,11 @@ def _usage(usage: Usage) -> dict[str, Any]:
 class ResponsesServer:
     """The server; a context manager. Scripts may be added while it runs."""
 
-    route = "/responses"
-    """The end of the path that answers prompts."""
+    route: str | tuple[str, ...] = "/responses"
+    """The ends of the paths that answer prompts."""
+
+    spelling = "{}"
+    """How the agent spells the model whose id stands in a request."""
 
     def __init__(self, default: Round = DEFAULT, port: int = 0) -> None:
         self.requests: list[Recorded] = []
@@ -436,6 +439,10 @@ class ResponsesServer:
         """What holes are filled from."""
         return body.get("input")
 
+    def model_of(self, request: Recorded) -> str:
+        """The model that a request names."""
+        return str(request.body.get("model"))
+
     def models(self) -> dict[str, Any]:
         """The list of models."""
         return {"object": "list", "data": [], "models": []}
@@ -458,7 +465,7 @@ class ResponsesServer:
 
         def value(hole: re.Match[str]) -> str:
             if hole[1] == MODEL_HOLE:
-                return str(request.body.get("model"))
+                return self.spelling.format(self.model_of(request))
             pattern = self._captures.get(hole[1])
             found = pattern.findall(seen) if pattern is not None else []
             return str(found[-1]) if found else hole[0]

@@ -13,10 +13,12 @@ from podium.contract.leaves import LEAVES
 from podium.contract.scenarios import SCENARIO_OF
 from podium.contract.validation import check_declaration
 from podium.contract.values import Kind
-from podium.providers.acp import AcpAdapter, adapter, grok, vibe
+from podium.providers.acp import AcpAdapter, adapter, gemini, grok, qwen, vibe
 from podium.providers.acp.claims import GROK_VERSION, VIBE_VERSION
+from podium.providers.acp.gemini import GEMINI_VERSION
+from podium.providers.acp.qwen import QWEN_VERSION
 
-ALL = {"acp": adapter, "grok": grok, "vibe": vibe}
+ALL = {"acp": adapter, "gemini": gemini, "grok": grok, "qwen": qwen, "vibe": vibe}
 
 
 @pytest.mark.behaviour("F031", "F287")
@@ -38,7 +40,16 @@ def test_every_leaf_is_decided_with_a_reason(name: str) -> None:
             assert value.reason != "not driven", path
 
 
-@pytest.mark.parametrize(("of", "version"), [(grok, GROK_VERSION), (vibe, VIBE_VERSION), (adapter, None)])
+@pytest.mark.parametrize(
+    ("of", "version"),
+    [
+        (gemini, GEMINI_VERSION),
+        (grok, GROK_VERSION),
+        (qwen, QWEN_VERSION),
+        (vibe, VIBE_VERSION),
+        (adapter, None),
+    ],
+)
 def test_every_proof_names_the_scenario_of_its_leaf(of: AcpAdapter, version: str | None) -> None:
     record = of.capabilities()
     stated = {path: proof for path in LEAVES if (proof := record.evidence(path)) is not None}
@@ -61,20 +72,28 @@ def test_the_adapter_is_registered(name: str) -> None:
 def test_how_the_programs_are_started() -> None:
     plain = LaunchSettings("/bin/agent", "/w")
     assert grok.launch(plain).argv == ("/bin/agent", "agent", "--no-leader", "stdio")
+    assert gemini.launch(plain).argv == ("/bin/agent", "--acp")
+    assert qwen.launch(plain).argv == ("/bin/agent", "--acp")
     assert vibe.launch(plain).argv == ("/bin/agent",)
     told = LaunchSettings("/bin/agent", "/w", options={"arguments": ["acp", 3]})
-    assert [of.launch(told).argv for of in ALL.values()] == [("/bin/agent", "acp", "3")] * 3
+    assert [of.launch(told).argv for of in ALL.values()] == [("/bin/agent", "acp", "3")] * len(ALL)
     assert adapter.launch(LaunchSettings("/bin/agent", "/w", mode="full", model="m")).argv == ("/bin/agent",)
 
 
 def test_known_programs_are_offered_and_one_that_was_not_named_is_a_clear_error() -> None:
     presets = {preset.name: preset for preset in adapter.descriptor.presets}
-    assert presets["gemini"].options == {"arguments": ["--acp"]}
+    assert presets["copilot"].options == {"arguments": ["--acp"]}
     assert adapter.launch(LaunchSettings("", "/w")).argv == ("a-configured-program",)
 
 
 def test_secrets_are_marked_and_homes_are_declared() -> None:
-    for of, home, secret in ((grok, "GROK_HOME", "XAI_API_KEY"), (vibe, "VIBE_HOME", "MISTRAL_API_KEY")):
+    told = (
+        (gemini, "GEMINI_CLI_HOME", "GEMINI_API_KEY"),
+        (grok, "GROK_HOME", "XAI_API_KEY"),
+        (qwen, "QWEN_HOME", "OPENAI_API_KEY"),
+        (vibe, "VIBE_HOME", "MISTRAL_API_KEY"),
+    )
+    for of, home, secret in told:
         named = {variable.name: variable for variable in of.descriptor.environment}
         assert named[home].purpose == "home" and not named[home].secret
         assert [name for name, variable in named.items() if variable.secret] == [secret]

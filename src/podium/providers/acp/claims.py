@@ -6,6 +6,8 @@ not run is not claimed.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
 from typing import Any
 
 from podium.contract.evidence import EvidenceClass
@@ -187,20 +189,22 @@ def _made(native: Table, lesser: Table) -> dict[str, Claim]:
     }
 
 
-GROK_CLAIMS = Claims(
-    leaves=_made(SHARED | GROK_MORE, GROK_LESS | BOTH_LESS),
-    absent=ABSENT,
-    proven_on=(GROK_VERSION,),
-    date=PROVEN_AT,
-    reason="not driven",
-)
-VIBE_CLAIMS = Claims(
-    leaves=_made(SHARED | VIBE_MORE, VIBE_LESS | BOTH_LESS),
-    absent=ABSENT,
-    proven_on=(VIBE_VERSION,),
-    date=PROVEN_AT,
-    reason="not driven",
-)
+def proven(
+    version: str, more: Table, lesser: Table, absent: Mapping[str, str] = MappingProxyType({})
+) -> Claims:
+    """What every proven agent does, and `more`, less what is `absent`; each shown on this version."""
+    leaves = _made(SHARED | more, BOTH_LESS | lesser)
+    return Claims(
+        leaves={path: claim for path, claim in leaves.items() if path not in absent},
+        absent={**ABSENT, **absent},
+        proven_on=(version,),
+        date=PROVEN_AT,
+        reason="not driven",
+    )
+
+
+GROK_CLAIMS = proven(GROK_VERSION, GROK_MORE, GROK_LESS)
+VIBE_CLAIMS = proven(VIBE_VERSION, VIBE_MORE, VIBE_LESS)
 
 NOT_GENERAL = frozenset({"threads.fork", "policy.enforcement"})
 """Leaves that want proof on the very agent, so that nothing is claimed of one nobody has met."""

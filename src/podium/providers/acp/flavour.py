@@ -21,6 +21,17 @@ MODE_NAMES: dict[Mode, tuple[str, ...]] = {
 """
 
 
+SUBAGENTS = (
+    "subagents.supported",
+    "subagents.thread_ids",
+    "subagents.lifecycle",
+    "approvals.from_subagents",
+)
+QUESTIONS = ("planning.questions", "approvals.user_input")
+PLANS = ("planning.plan_updates", "planning.todo_list")
+"""Leaves that an agent lacks together."""
+
+
 class Program(msgspec.Struct, frozen=True, kw_only=True):
     """How an agent is found and started.
 
@@ -61,14 +72,20 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     - `child_sign`: the member of the capabilities' `_meta` that offers child conversations.
     - `modes`: its names for our modes; `full_meta`: a member of `_meta` in `session/new` that asks nobody.
     - `own_mode`: the mode it is in by itself, where no name is needed for it.
+    - `mode_echo`: how the text begins that it says in the conversation when its mode is set.
     - `holds_settings`: a conversation counts as ready only once its mode and model took hold, and a mode that
       cannot be set is told. `echoes_ids`: it gives back the id of a message.
-    - `news`: prefixes of notifications that are known and mean nothing here.
+    - `news`: prefixes of notifications that are known and mean nothing here, and of requests that are known
+      and not served: these are refused by the protocol's own error, and counted.
     - `side_channel`: the notification that carries the agent's own updates; `side` maps their names to ours.
+    - `end_method`: the notification that ends a turn which the agent began by itself.
     - `retry_method`: the notification that says that the agent tries again by itself.
     - `tool_meta`: the member of a tool call's `_meta` whose `kind` says what it is where `kind` does not.
     - `uses_files`: it is offered the file methods, where the instance does not say otherwise.
-    - `question_method`: the extension request that asks a person.
+    - `question_method`: the extension request that asks a person; `question_meta`: the member of a tool
+      call's `_meta` whose questions make a permission one.
+    - `alone_meta`: the member of a piece's `_meta` that makes it a message of its own.
+    - `counts_pieces`: each answer of the model has its usage in the `_meta` of a piece.
     - `usage_of`: whether the usage in the answer to a prompt counts the turn or the conversation so far.
     - `errors_as_text`: errors come as chat text and the turn ends as if all were well.
     - `errors`: its own error codes. `lacks`: leaves that are not there, whatever the handshake says.
@@ -93,15 +110,20 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     modes: dict[Mode, tuple[str, ...]] = msgspec.field(default_factory=lambda: dict(MODE_NAMES))
     full_meta: str = ""
     own_mode: Mode | None = None
+    mode_echo: str = ""
     holds_settings: bool = True
     echoes_ids: bool = False
     news: tuple[str, ...] = ()
     side_channel: str = ""
     side: dict[str, Side] = msgspec.field(default_factory=dict[str, "Side"])
+    end_method: str = ""
     retry_method: str = ""
     tool_meta: str = ""
     uses_files: bool = False
     question_method: str = ""
+    question_meta: str = ""
+    alone_meta: str = ""
+    counts_pieces: bool = False
     usage_of: Literal["turn", "conversation"] = "turn"
     errors_as_text: bool = False
     errors: dict[int, str] = msgspec.field(default_factory=dict[int, str])

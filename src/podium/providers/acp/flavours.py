@@ -1,22 +1,16 @@
 """The agents whose manners are known. Versions and recordings: `docs/adapters.md`.
 
-Grok and Mistral Vibe are proven with the real programs. The others were recorded once; they are recognised
-when they run behind the general adapter, so that a known trap is not walked into.
+Grok, Mistral Vibe and those with a module of their own are proven with the real programs. The others were
+recorded once; they are recognised when they run behind the general adapter, so that a known trap is not
+walked into.
 """
 
 from __future__ import annotations
 
-from podium.providers.acp.flavour import Flavour
+from podium.providers.acp.flavour import PLANS, QUESTIONS, SUBAGENTS, Flavour
+from podium.providers.acp.gemini import GEMINI
+from podium.providers.acp.qwen import QWEN
 from podium.providers.acp.reading import Json, obj, text
-
-SUBAGENTS = (
-    "subagents.supported",
-    "subagents.thread_ids",
-    "subagents.lifecycle",
-    "approvals.from_subagents",
-)
-QUESTIONS = ("planning.questions", "approvals.user_input")
-PLANS = ("planning.plan_updates", "planning.todo_list")
 
 GENERAL = Flavour(name="general", lacks=SUBAGENTS)
 """An agent nobody has met: what its handshake offers, and nothing more."""
@@ -51,15 +45,6 @@ VIBE = Flavour(
     usage_of="conversation",
     errors={-31002: "auth_required"},
     lacks=SUBAGENTS,
-)
-
-GEMINI = Flavour(
-    name="gemini",
-    names=("gemini-cli",),
-    load_destroys=True,
-    modes={"read": ("plan",), "ask": ("default",), "edit": ("autoEdit",), "full": ("yolo",)},
-    errors={401: "auth_required", 429: "rate_limited", 500: "agent_error_500"},
-    lacks=(*SUBAGENTS, *QUESTIONS, *PLANS),
 )
 
 COPILOT = Flavour(
@@ -110,7 +95,7 @@ PI_ACP = Flavour(
     lacks=(*SUBAGENTS, *QUESTIONS, *PLANS, "approvals.command", "approvals.file_change"),
 )
 
-KNOWN = (GROK, VIBE, GEMINI, COPILOT, KILO, CLAUDE_ACP, CODEX_ACP, PI_ACP)
+KNOWN = (GROK, VIBE, QWEN, GEMINI, COPILOT, KILO, CLAUDE_ACP, CODEX_ACP, PI_ACP)
 """Flavours that a handshake can be recognised by."""
 
 

@@ -27,6 +27,9 @@ def notified(draft: Draft, method: str, data: Json) -> None:
     flavour = draft.flavour
     if method == flavour.side_channel:
         aside(draft, params)
+    elif method == flavour.end_method:
+        turn_ended(draft, native_id(params, "sessionId"), text(params, "reason"))
+        draft.emit(DiagnosticSeen(method[:NAME_MAX]))
     elif method == flavour.retry_method:
         detail = text(params, "detail") or ""
         retrying(draft, native_id(params, "sessionId"), text(params, "category") or "", detail, params)
@@ -71,7 +74,7 @@ def aside(draft: Draft, params: Json) -> None:
         case "child_ended":
             children.finished(draft, given)
         case "turn_ended":
-            turn_ended(draft, native_id(params, "sessionId"), given)
+            turn_ended(draft, native_id(params, "sessionId"), text(given, "stop_reason"))
         case "retry" if text(given, "type") in (None, "retrying"):
             kind, reason = text(given, "error_type") or "", text(given, "reason") or ""
             retrying(draft, native_id(params, "sessionId"), kind, reason, given)
@@ -81,12 +84,11 @@ def aside(draft: Draft, params: Json) -> None:
         draft.emit(DiagnosticSeen(f"{draft.flavour.side_channel} {word}"[:NAME_MAX]))
 
 
-def turn_ended(draft: Draft, thread: str | None, given: Json) -> None:
+def turn_ended(draft: Draft, thread: str | None, word: str | None) -> None:
     """The end of a turn that nobody prompted; a prompted one ends with the answer to its prompt."""
     session = draft.session(thread or "")
     if session is None or session.turn is None or session.turn.call is not None or session.parent is not None:
         return
-    word = text(given, "stop_reason")
     end(draft, session, STOPS.get(word or ""), word=word[:100] if word else None)
 
 

@@ -16,7 +16,6 @@ GENERAL_PROGRAM = Program(
     # Without a configured program there is nothing to start; this name is what the error then tells.
     own=("a-configured-program",),
     presets=(
-        _preset("gemini", "Gemini", "gemini", "--acp", hint="npm install -g @google/gemini-cli"),
         _preset("copilot", "Copilot", "copilot", "--acp", hint="npm install -g @github/copilot"),
         _preset("kilo", "Kilo Code", "kilo", "acp", hint="npm install -g @kilocode/cli"),
     ),

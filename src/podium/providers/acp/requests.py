@@ -76,13 +76,17 @@ def request(draft: Draft, method: str, rpc_id: int | str, params: Json) -> None:
         error = {"code": METHOD_NOT_FOUND, "message": f"Method not found: {method[:LABEL_MAX]}"}
         draft.send({"id": rpc_id, "error": error})
         turn = session.turn.id if session is not None and session.turn is not None else None
-        draft.emit(OpaqueSeen(method[:LABEL_MAX], params, thread, turn))
+        known_one = bool(draft.flavour.news) and method.startswith(draft.flavour.news)
+        opaque = OpaqueSeen(method[:LABEL_MAX], params, thread, turn)
+        draft.emit(DiagnosticSeen(method[:LABEL_MAX]) if known_one else opaque)
     elif any(same_id(held.rpc_id, rpc_id) for held in draft.state.requests.values()):
         draft.emit(DiagnosticSeen("request_repeated"))  # it is open; one answer serves both (F125)
     elif len(draft.state.requests) >= REQUESTS_MAX:
         cancelled = {"outcome": {"outcome": "cancelled"}, "action": CANCEL}
         draft.send({"id": rpc_id, "result": cancelled})
         draft.emit(OpaqueSeen("too many open requests", params, thread))
+    elif asks_in_permission(draft, params):
+        pick(draft, session, rpc_id, new_key(draft, rpc_id), params)
     elif method == "session/request_permission":
         permission(draft, session, rpc_id, new_key(draft, rpc_id), params)
     elif method == "elicitation/create":
@@ -194,8 +198,41 @@ def questions(draft: Draft, session: Session, rpc_id: int | str, key: str, param
     call_id = native_id(params, "toolCallId")
     tool = session.tools.get(call_id or "")
     item = tool_ref(session, tool) if tool is not None else None
+    asked = labelled(rows(params, "questions"))
+    fields = tuple(Field(question.text, "array") for question in asked)
+    draft.put_request(key, Request(rpc_id, session.id, "ask", call_id, fields=fields))
+    watch(draft, session)
+    content = RequestContent("The agent asks", questions=asked, payload=None if asked else params)
+    draft.emit(RequestOpened(key, Ref(session.id, turn.id, key), "question", content, FORM_OPTIONS, item))
+
+
+def asks_in_permission(draft: Draft, params: Json) -> bool:
+    """Whether a permission is none, but questions to a person."""
+    meta = obj(obj(params, "toolCall"), "_meta")
+    return bool(draft.flavour.question_meta) and bool(labelled(rows(meta, draft.flavour.question_meta)))
+
+
+def pick(draft: Draft, session: Session, rpc_id: int | str, name: str, params: Json) -> None:
+    """Questions that come as a permission: the answers go beside the option that allows it, by their number."""
+    given = obj(params, "toolCall")
+    key = tools.tool_update(draft, session, given, announced=False)
+    session = draft.session(session.id) or session
+    tool = session.tools.get(key or "")
+    asked = labelled(rows(obj(given, "_meta"), draft.flavour.question_meta))
+    fields = tuple(Field(str(number), "text") for number in range(len(asked)))
+    choices = offered(rows(params, "options"))[1]
+    draft.put_request(name, Request(rpc_id, session.id, "pick", key, choices, fields))
+    watch(draft, session)
+    ref = Ref(session.id, session.turn.id if session.turn is not None else None, name)
+    content = RequestContent("The agent asks", questions=asked)
+    item = tool_ref(session, tool) if tool is not None else None
+    draft.emit(RequestOpened(name, ref, "question", content, FORM_OPTIONS, item))
+
+
+def labelled(given: list[Json]) -> tuple[Question, ...]:
+    """Questions whose options are labels; one that is too long to be answered is none."""
     asked: list[Question] = []
-    for row in rows(params, "questions")[:QUESTIONS_MAX]:
+    for row in given[:QUESTIONS_MAX]:
         said = text(row, "question")
         if said is None or len(msgspec.json.encode(said)) > QUESTION_MAX:
             continue
@@ -205,11 +242,7 @@ def questions(draft: Draft, session: Session, rpc_id: int | str, key: str, param
             if (label := text(choice, "label")) is not None
         )
         asked.append(Question(str(len(asked)), said, "", options, row.get("multiSelect") is True))
-    fields = tuple(Field(question.text, "array") for question in asked)
-    draft.put_request(key, Request(rpc_id, session.id, "ask", call_id, fields=fields))
-    watch(draft, session)
-    content = RequestContent("The agent asks", questions=tuple(asked), payload=None if asked else params)
-    draft.emit(RequestOpened(key, Ref(session.id, turn.id, key), "question", content, FORM_OPTIONS, item))
+    return tuple(asked)
 
 
 def question(name: str, row: Json, *, required: bool) -> Question:
@@ -273,7 +306,7 @@ def filled(draft: Draft, ask: Respond, held: Request) -> Json | None:
     """A form's answer; None where it does not fit and was refused."""
     answer = ask.answer
     if answer.decision in (DECLINE, CANCEL):
-        return {"outcome": "cancelled"} if held.kind == "ask" else {"action": answer.decision}
+        return unanswered(held, answer.decision)
     answers = answer.answers or ()
     if answer.decision != ACCEPT:
         draft.refuse(ask, "option_not_offered", f"{answer.decision!r} is not offered.")
@@ -282,6 +315,11 @@ def filled(draft: Draft, ask: Respond, held: Request) -> Json | None:
         message = f"{len(held.fields)} questions need as many answers, not {len(answers)}."
         draft.refuse(ask, "answers_count", message, "Give one list for each question.")
         return None
+    if held.kind == "pick":
+        picked = {
+            field.name: ", ".join(given) for field, given in zip(held.fields, answers, strict=True) if given
+        }
+        return {"outcome": {"outcome": "selected", "optionId": held.choices.get(ACCEPT)}, "answers": picked}
     if held.kind == "ask":
         told = {field.name: list(given) for field, given in zip(held.fields, answers, strict=True) if given}
         return {"outcome": "accepted", "answers": told}
@@ -290,6 +328,16 @@ def filled(draft: Draft, ask: Respond, held: Request) -> Json | None:
         if given:
             content[field.name] = list(given) if field.type == "array" else typed(field.type, given[0])
     return {"action": "accept", "content": content}
+
+
+def unanswered(held: Request, decision: str) -> Json:
+    """What an agent is told that gets no answer; whoever asked for leave hears that it was cancelled."""
+    cancelled: Json = {"outcome": "cancelled"}
+    if held.kind in ("permission", "pick"):
+        chosen = held.choices.get(DECLINE) if decision == DECLINE else None
+        picked: Json = {"outcome": "selected", "optionId": chosen}
+        return {"outcome": picked if chosen is not None else cancelled}
+    return cancelled if held.kind == "ask" else {"action": decision}
 
 
 def typed(kind: str, said: str) -> Any:
@@ -309,9 +357,7 @@ def cancel_requests(draft: Draft, thread: str) -> None:
     for key, held in list(draft.state.requests.items()):
         session = draft.session(held.thread)
         if held.thread == thread or (session is not None and session.parent == thread):
-            cancelled: Json = {"outcome": {"outcome": "cancelled"}}
-            given: Json = {"outcome": "cancelled"} if held.kind == "ask" else {"action": CANCEL}
-            draft.send({"id": held.rpc_id, "result": cancelled if held.kind == "permission" else given})
+            draft.send({"id": held.rpc_id, "result": unanswered(held, CANCEL)})
             draft.drop_request(key)
             draft.emit(RequestClosed(key, "agent", "interrupted"))
 

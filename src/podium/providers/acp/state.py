@@ -79,7 +79,10 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A turn we asked for, or one that the agent began by itself (no `call`). `shown`: work was seen."""
+    """A turn we asked for, or one that the agent began by itself (no `call`). `shown`: work was seen.
+
+    `answers` counts the answers of the model whose usage was told one by one.
+    """
 
     id: str
     ask_id: str | None = None
@@ -88,6 +91,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     started: bool = False
     cancelled: bool = False
     shown: bool = False
+    answers: int = 0
 
 
 class Spent(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -148,12 +152,13 @@ class Field(msgspec.Struct, frozen=True):
 class Request(msgspec.Struct, frozen=True, omit_defaults=True):
     """A request the agent opened. `choices` maps our option ids to the agent's.
 
-    A form is an elicitation of the protocol, an ask a question by an extension of the agent's own.
+    A form is an elicitation of the protocol, an ask a question by an extension of the agent's own, a pick one
+    that comes as a permission.
     """
 
     rpc_id: int | str
     thread: str
-    kind: Literal["permission", "form", "ask"]
+    kind: Literal["permission", "form", "ask", "pick"]
     tool: str | None = None
     choices: dict[str, str] = msgspec.field(default_factory=dict[str, str])
     fields: tuple[Field, ...] = ()

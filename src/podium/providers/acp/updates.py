@@ -86,8 +86,20 @@ def chunk(draft: Draft, session: Session, given: Json, kind: ItemKind, body: Bod
             OpaqueSeen(f"{kind} content", given, session.id, session.turn.id if session.turn else None)
         )
         return
+    if echoes_mode(draft, session, said):
+        draft.emit(DiagnosticSeen("mode said as text"))
+        return
+    meta, message = obj(given, "_meta"), session.message
+    if draft.flavour.counts_pieces and "usage" in meta and session.turn is not None:
+        session, turn = working(draft, session)
+        session = usage.piece_usage(draft, session, turn, given)
+    if not said and (message is None or not message.open or message.kind != kind):
+        empty(draft, session, kind)
+        return
+    alone = bool(draft.flavour.alone_meta) and meta.get(draft.flavour.alone_meta) is True
+    if alone:
+        session, message = close_message(draft, session, forget=True), None
     message_id = native_id(given, "messageId")
-    message = session.message
     own = (message.of or message.native_id) if message is not None else None
     same = message is not None and message.kind == kind and own == message_id
     late = session.turn is None and same and message_id is not None
@@ -111,6 +123,22 @@ def chunk(draft: Draft, session: Session, given: Json, kind: ItemKind, body: Bod
         draft.emit(ItemSeen(message_ref(session, message), kind, "open", client_id=echo))
     if said:
         draft.emit(TextDelta(message_ref(session, message), kind, body, said))
+    if alone:
+        close_message(draft, session, forget=True)
+
+
+def echoes_mode(draft: Draft, session: Session, said: str) -> bool:
+    """Whether a text only repeats the mode that is being set: it is none of the conversation's."""
+    echo = draft.flavour.mode_echo
+    setting_it = any(call.kind == "mode" and call.thread == session.id for call in draft.state.calls.values())
+    return bool(echo) and setting_it and said.startswith(echo)
+
+
+def empty(draft: Draft, session: Session, kind: str) -> None:
+    """A piece without text opens no message: agents send them with what they tell beside it."""
+    if session.turn is not None:
+        working(draft, session)
+    draft.emit(DiagnosticSeen(f"{kind} without text"))
 
 
 def plan(draft: Draft, session: Session, given: Json) -> None:

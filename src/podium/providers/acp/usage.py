@@ -7,7 +7,7 @@ import msgspec
 from podium.contract.events import Usage, UsageSeen
 from podium.providers.acp.drafting import Draft
 from podium.providers.acp.reading import Json, obj, whole
-from podium.providers.acp.state import Session, Spent
+from podium.providers.acp.state import Session, Spent, Turn
 
 
 def usage_of(result: Json) -> Usage | None:
@@ -30,7 +30,7 @@ def usage_of(result: Json) -> Usage | None:
 def turn_usage(draft: Draft, session: Session, turn: str, result: Json) -> Session:
     """Report what a turn has used, once. Of a count for the whole conversation it is the difference."""
     stated = usage_of(result)
-    if stated is None:
+    if stated is None or draft.flavour.counts_pieces:
         return session
     if draft.flavour.usage_of == "conversation":
         before = session.used
@@ -45,6 +45,16 @@ def turn_usage(draft: Draft, session: Session, turn: str, result: Json) -> Sessi
         stated = Usage(*more)
     draft.emit(UsageSeen(session.id, turn, stated, key=f"{session.id}:{turn}"))
     return session
+
+
+def piece_usage(draft: Draft, session: Session, turn: Turn, given: Json) -> Session:
+    """One answer of the model has ended, and a piece of it tells what it took: these add up."""
+    stated = usage_of(given)
+    if stated is None:
+        return session
+    turn = msgspec.structs.replace(turn, answers=turn.answers + 1)
+    draft.emit(UsageSeen(session.id, turn.id, stated, key=f"{session.id}:{turn.id}:{turn.answers}"))
+    return draft.put(msgspec.structs.replace(session, turn=turn))
 
 
 def context(draft: Draft, session: Session, given: Json) -> None:

@@ -232,8 +232,8 @@ class Play:
     def thread(
         self, mode: Mode | None = None, *, handle: Handle | None = None, model: str | None = None
     ) -> Thread:
-        """A conversation, new or the one a handle names. Its mode is `ask`; of an agent that nothing holds it is
-        `full`, as Podium takes it in no other.
+        """A conversation, new or the one a handle names. Its mode is `ask`; of an agent that nothing holds it
+        is `full`, as Podium takes it in no other.
 
         Raises `DriveError` where there is none, `NotStarted` where there is no agent to ask for it.
         """

@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from podium.testkit.chat_server import ChatServer
+from podium.testkit.chat_server import MODELS, ChatServer
 from podium.testkit.conformance.moves import (
     Command,
     Delegate,
@@ -23,7 +23,7 @@ from podium.testkit.conformance.moves import (
     UseTool,
 )
 from podium.testkit.conformance.stage import Setting, Stage
-from podium.testkit.responses_server import Call, Round
+from podium.testkit.responses_server import Call, ResponsesServer, Round
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import Script, Tool
 
@@ -76,25 +76,26 @@ alias = "scripted-b"
 
 def write_grok_home(folder: Path, base_url: str) -> dict[str, str]:
     """A GROK_HOME below `folder`; the variables that make the program use it and nothing else."""
-    home = _write(folder, "grok", GROK_CONFIG.format(url=base_url))
-    return {**_alone(folder), "GROK_HOME": str(home), "XAI_API_KEY": "x", "GROK_DISABLE_AUTOUPDATER": "1"}
+    home = write_home(folder, "grok", "config.toml", GROK_CONFIG.format(url=base_url))
+    return {**alone(folder), "GROK_HOME": str(home), "XAI_API_KEY": "x", "GROK_DISABLE_AUTOUPDATER": "1"}
 
 
 def write_vibe_home(folder: Path, base_url: str) -> dict[str, str]:
     """A VIBE_HOME below `folder`; the variables that make the program use it and nothing else."""
-    home = _write(folder, "vibe", VIBE_CONFIG.format(url=base_url))
-    return {**_alone(folder), "VIBE_HOME": str(home), "MISTRAL_API_KEY": "x"}
+    home = write_home(folder, "vibe", "config.toml", VIBE_CONFIG.format(url=base_url))
+    return {**alone(folder), "VIBE_HOME": str(home), "MISTRAL_API_KEY": "x"}
 
 
-def _write(folder: Path, name: str, config: str) -> Path:
+def write_home(folder: Path, name: str, place: str, config: str) -> Path:
+    """A folder for an agent's configuration below `folder`, with its one file in it."""
     home = folder / name
     home.mkdir(mode=0o700, parents=True, exist_ok=True)
-    with os.fdopen(os.open(home / "config.toml", os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    with os.fdopen(os.open(home / place, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(config)
     return home
 
 
-def _alone(folder: Path) -> Mapping[str, str]:
+def alone(folder: Path) -> Mapping[str, str]:
     """A HOME and a temporary folder of its own, and no way out."""
     own, temporary = folder / "home", folder / "tmp"
     for place in (own, temporary):
@@ -109,10 +110,12 @@ class AcpTools(msgspec.Struct):
     read: str
     edit: str
     path_of: str
-    todo: str
+    todo: str = ""
     child: str = ""
     shell_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    edit_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     todo_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    child_more: dict[str, Any] = msgspec.field(default_factory=lambda: {"background": False})
     workspace: Path = Path()
     script: Script | None = None
 
@@ -123,7 +126,7 @@ class AcpTools(msgspec.Struct):
                 return [[Call(self.shell, {"command": command, **self.shell_more})]]
             case Edit(path, before, after):
                 place = str(self.workspace / path)
-                change = {"file_path": place, "old_string": before, "new_string": after}
+                change = {"file_path": place, "old_string": before, "new_string": after, **self.edit_more}
                 return [[Call(self.read, {self.path_of: place})], [Call(self.edit, change)]]
             case Question(text, options):
                 rows = [{"label": label, "description": label.lower()} for label in options]
@@ -141,7 +144,7 @@ class AcpTools(msgspec.Struct):
                 task = {
                     "prompt": self.script.prompt(moves),
                     "description": "a child",
-                    "background": False,
+                    **self.child_more,
                 }
                 return [[Call(self.child, task)]]
             case Propose() | UseTool():
@@ -151,10 +154,13 @@ class AcpTools(msgspec.Struct):
 class AcpStage:
     """An agent with a scripted chat server and a home of its own."""
 
-    models = ("scripted-a", "scripted-b")
-
     def __init__(
-        self, folder: Path, server: ChatServer, home: Callable[[Path, str], dict[str, str]], tools: AcpTools
+        self,
+        folder: Path,
+        server: ResponsesServer,
+        home: Callable[[Path, str], dict[str, str]],
+        tools: AcpTools,
+        models: tuple[str, str] = MODELS,
     ) -> None:
         self.workspace = tools.workspace = make_workspace(folder)
         self.environment = {
@@ -164,12 +170,16 @@ class AcpStage:
         }
         self.server, self.tools = server, tools
         self.script = tools.script = Script(server, tools)
+        one, other = models
+        self.models = (server.spelling.format(one), server.spelling.format(other))
 
     def cannot(self, move: Move) -> str | None:
         """What the agent is not made to do."""
         match move:
             case Delegate() if not self.tools.child:
                 return "this agent has no tool that starts a subagent"
+            case Todo() if not self.tools.todo:
+                return "this agent has no tool that writes a list of steps"
             case Propose() | UseTool() | NameImage() | Command(background=True):
                 return f"{type(move).__name__} is not staged for this agent"
             case _:

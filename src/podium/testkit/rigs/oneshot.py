@@ -1,7 +1,7 @@
 """A one-shot command on a stage: a command of ours that plays the moves it is given.
 
-It proves the bridge and its adapter, which is what the claims rest on. It is no rig for `podium certify`: nobody
-knows beforehand what a person's own command answers.
+It proves the bridge and its adapter, which is what the claims rest on. It is no rig for `podium certify`:
+nobody knows beforehand what a person's own command answers.
 """
 
 from __future__ import annotations

@@ -116,7 +116,9 @@ def model_switch(play: Play) -> None:
     thread = play.thread(model=own)
     first = thread.turn(NameModel(), model=own).text()
     second = thread.turn(NameModel(), model=other).text()
-    play.shows("models.switch", own in first and other in second, (first, second))
+    # A model knows its own name, not that of the provider that some agents put in front of it.
+    named = [name.rpartition("/")[2] in said for name, said in ((own, first), (other, second))]
+    play.shows("models.switch", all(named), (first, second))
 
 
 @scenario("slash_commands")

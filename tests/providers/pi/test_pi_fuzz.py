@@ -1,0 +1,56 @@
+"""Whatever Pi sends, the adapter neither raises nor grows nor touches the state it was given."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import msgspec
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+from podium.contract.adapter import ADAPTER_STATE_MAX, Machine
+from podium.contract.inputs import Frame, Input
+from podium.providers.pi import adapter
+from podium.providers.pi.said import QUIET, Known
+from tests.providers.codex.test_codex_fuzz import mutated, values
+from tests.providers.pi.test_pi_cassettes import NAMES, cassette
+
+INPUTS = {name: cassette(name) for name in NAMES}
+TYPES = sorted({str(one.__struct_config__.tag) for one in Known.__args__} | QUIET)
+
+
+def _feed(machine: Machine, given: Input) -> None:
+    before, state = machine.dump(), machine.state
+    step = machine.feed(given)
+    assert adapter.dump(state) == before
+    assert len(machine.dump()) < ADAPTER_STATE_MAX
+    assert adapter.load(machine.dump()) == machine.state
+    assert step.events or step.sends
+    for event in step.events:
+        msgspec.json.encode(event)
+
+
+@settings(max_examples=100, suppress_health_check=[HealthCheck.too_slow, HealthCheck.data_too_large])
+@given(st.sampled_from(NAMES), st.data())
+def test_mutated_conversations_never_raise(name: str, data: st.DataObject) -> None:
+    machine, inputs = Machine(adapter), INPUTS[name]
+    chosen = data.draw(st.sets(st.integers(0, len(inputs) - 1), min_size=1, max_size=4))
+    for place, one in enumerate(inputs):
+        if place in chosen and isinstance(one, Frame):
+            _feed(machine, Frame(mutated(data, one.data)))
+        elif place not in chosen or data.draw(st.booleans()):
+            machine.feed(one)
+
+
+@settings(max_examples=200)
+@given(st.lists(st.tuples(st.sampled_from(TYPES), st.dictionaries(st.text(max_size=6), values))))
+def test_made_up_frames_never_raise(frames: list[tuple[str, dict[str, Any]]]) -> None:
+    machine = Machine(adapter)
+    for name, fields in frames:
+        _feed(machine, Frame(fields | {"type": name}))
+
+
+@settings(max_examples=100)
+@given(st.binary(max_size=80))
+def test_a_broken_state_is_refused(data: bytes) -> None:
+    assert adapter.load(data) is None
