@@ -6,7 +6,8 @@ It plays the scripts of `responses_server` (`[[name]]` in a user message names o
         server.script("greet", [Text("Hello")])
         ...  # let an agent with `server.origin` run the prompt "[[greet]] please"
 
-Holes in texts and calls are filled as there. Custom calls and raw items do not exist in this format and raise.
+Holes in texts and calls are filled as there. Custom calls and raw items do not exist in this format and
+raise.
 """
 
 from __future__ import annotations
@@ -153,7 +154,7 @@ class _Answer:
 
     def play(self, actions: Round) -> None:
         self.usage = next((action for action in actions if isinstance(action, Usage)), self.usage)
-        message = {
+        message: dict[str, Any] = {
             "id": self.server.next_id("msg"),
             "type": "message",
             "role": "assistant",

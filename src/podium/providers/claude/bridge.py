@@ -1,9 +1,9 @@
 """The bridge: a small program that keeps one agent process for each conversation. Standard library only.
 
-The agent takes a conversation's id, its resume and its fork as arguments, so each conversation is a process of
-its own, and none can be started before it is known which one is wanted. This program stands in between. It is
-started by path on our own interpreter (`python -I bridge.py PROGRAM`) and no module imports it. It reads JSON
-lines on stdin and writes JSON lines on stdout:
+The agent takes a conversation's id, its resume and its fork as arguments, so each conversation is a process
+of its own, and none can be started before it is known which one is wanted. This program stands in between. It
+is started by path on our own interpreter (`python -I bridge.py PROGRAM`) and no module imports it. It reads
+JSON lines on stdin and writes JSON lines on stdout:
 
     {op: "hello", id}             {say: "ready", id, nonce, version}
     {op: "open", of, arguments}   {say: "opened", of, pid}, or {say: "unopened", of, code, message}
@@ -31,6 +31,7 @@ import sys
 import threading
 import time
 from collections import deque
+from pathlib import Path
 from typing import Any
 
 VERSION = "1"
@@ -248,7 +249,7 @@ def put_images(frame: dict[str, Any]) -> None:
 def picture(path: str) -> bytes:
     """The bytes of an image. Raises Unreadable."""
     try:
-        with open(path, "rb") as file:
+        with Path(path).open("rb") as file:
             data = file.read(IMAGE_MAX + 1)
     except OSError as error:
         raise Unreadable("image_unreadable", f"{path}: {error.strerror}") from error

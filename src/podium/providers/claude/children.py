@@ -65,13 +65,12 @@ def _call(draft: Draft, of: str, call: str) -> Ref:
 def started(draft: Draft, of: str, note: dict[str, Any]) -> None:
     """`task_started`: a subagent, or a command that takes long."""
     call, task = ident(note, "tool_use_id"), ident(note, "task_id")
-    if text(note, "task_type") != "local_agent" or call is None or task is None:
+    agent = text(note, "task_type") == "local_agent"
+    if not agent or call is None or task is None or call in draft.talks[of].children:
         draft.passed("task_started")
-    elif call in draft.talks[of].children:
-        draft.passed("task_started")
-    else:
-        prompt = text(note, "prompt")
-        _introduce(draft, of, call, task, name=text(note, "subagent_type"), prompt=prompt)
+        return
+    prompt = text(note, "prompt")
+    _introduce(draft, of, call, task, name=text(note, "subagent_type"), prompt=prompt)
 
 
 def notified(draft: Draft, of: str, note: dict[str, Any]) -> None:

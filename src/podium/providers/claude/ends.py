@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
-from podium.contract.events import Limited, Outcome, TurnEnded, Usage, UsageSeen
 from podium.contract.errors import Failure
+from podium.contract.events import Limited, Outcome, TurnEnded, Usage, UsageSeen
 from podium.providers.claude import children
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.failures import result_failure

@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 
-from podium.contract.events import ItemContent, ItemSeen, ItemState, Ref
+from podium.contract.events import Body, ItemContent, ItemSeen, ItemState, Ref
 from podium.providers.claude import children, todos
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.reading import ident, is_table, joined, table, tables, text
@@ -48,7 +48,7 @@ def _replayed(draft: Draft, of: str, uuid: str | None, words: str | None) -> Non
         draft.passed("user/replay")  # such as what a local command printed
         return
     client = mine.client_id if mine is not None else talk.turn.client_id if talk.turn is not None else None
-    final = {} if words is None else {"text": words}
+    final: dict[Body, str] = {} if words is None else {"text": words}
     draft.emit(ItemSeen(draft.ref(of, uuid), "user_message", "completed", final=final, client_id=client))
 
 

@@ -51,7 +51,7 @@ class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     """The turn that runs. `seen`: the agent repeated its prompt, so that it is surely this one.
 
-    `stopping`: we asked for its end. `failure` is what the agent said of an API error until the end says more.
+    `stopping`: we asked for its end. `failure` is what the agent said of an API error.
     """
 
     id: str
@@ -129,7 +129,7 @@ class Pending(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Waiting(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A request of the agent that is open. `rules` are what it proposes; `input` is what a form gives back."""
+    """A request of the agent that is open. `rules` are what it proposes; `input` goes back with an answer."""
 
     of: str
     form: Literal["tool", "question", "plan"]

@@ -131,8 +131,8 @@ def _usage(draft: Draft, of: str, event: dict[str, Any]) -> None:
 def place_of_block(draft: Draft, of: str, message: str, kind: str) -> tuple[Ref, bool]:
     """Where a whole block belongs: the oldest open one of its kind, else the next place of its message.
 
-    A message of another id than the streamed one was asked for anew, so the streamed one is dropped (the agent
-    does so after a broken stream). Returns the place, and whether its beginning was told.
+    A message of another id than the streamed one was asked for anew, so the streamed one is dropped: that
+    is what comes of a broken stream. Returns the place, and whether its beginning was told.
     """
     known = draft.talks[of].message
     if known is None or known.id != message:

@@ -130,14 +130,14 @@ class ClaudeTools:
                 }
                 return [[Call("Agent", task)]]
             case Propose(text):
-                # The program says where the plan belongs once it is in its plan mode, and reads it from there.
+                # In its plan mode the program says where the plan belongs, and reads it from there.
                 write = Call("Write", {"file_path": "{{plan}}", "content": text})
                 leave = Call("ExitPlanMode", {"plan": text})
                 return [[Call("EnterPlanMode", {})], [write], [leave], [Text("So be it.")]]
 
 
 class ClaudeScript(Script):
-    """A message for a running turn is taken where a tool has ended, so there the model uses one before it goes on."""
+    """A message for a running turn is taken where a tool has ended: the model uses one before it goes on."""
 
     def rounds(self, moves: Sequence[Move]) -> list[Round]:
         """The rounds of one turn."""
