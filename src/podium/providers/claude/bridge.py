@@ -14,8 +14,10 @@ JSON lines on stdin and writes JSON lines on stdout:
                                   {say: "noise", of, head} for each that is no JSON object
                                   {say: "ended", of, code, signal, stderr}
 
-An image in a frame that names a file (`source: {type: "path", path, media_type}`) is put in here, because an
-adapter reads no files. The end of the bridge's own stdin, or SIGTERM, ends the agents and then the bridge.
+Two things are put into what is sent, because an adapter reads no files and keeps no bodies: an image that
+names a file (`source: {type: "path", path, media_type}`), and the input of a permission that is granted as it
+was asked for, which the agent wants back. The end of the bridge's own stdin, or SIGTERM, ends the agents and
+then the bridge.
 """
 
 from __future__ import annotations
@@ -45,6 +47,9 @@ QUEUE_MAX = 1000
 
 IMAGE_MAX = 10 << 20
 """Largest image put into a frame, in bytes."""
+
+ASKED_MAX = 256
+"""Most open permissions whose input is kept, of one agent; the oldest goes first."""
 
 STDERR_LINES = 20
 """Most lines kept of the end of what an agent wrote to stderr."""
@@ -92,6 +97,7 @@ class Agent:
         self.mouth, self.of = mouth, of
         self.lines: queue.Queue[bytes | None] = queue.Queue(QUEUE_MAX)
         self.errors: deque[str] = deque(maxlen=STDERR_LINES)
+        self.asked: dict[str, Any] = {}
         self.process = subprocess.Popen(
             argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE
         )
@@ -128,13 +134,36 @@ class Agent:
         for raw in self.process.stdout:
             line = raw.strip()
             try:
-                whole = isinstance(json.loads(line), dict)
+                frame = json.loads(line)
             except (ValueError, RecursionError):
-                whole = False
-            if whole:
+                frame = None
+            if isinstance(frame, dict):
+                self.notice(frame)
                 self.mouth.pass_on(self.of, line)
             elif line:
                 self.mouth.say("noise", of=self.of, head=line.decode("utf-8", "replace")[:HEAD_MAX])
+
+    def notice(self, frame: Any) -> None:
+        """Keep what a permission is asked for; an answer that changes nothing gives it back."""
+        match frame:
+            case {"type": "control_request", "request_id": str(name), "request": {"input": given}}:
+                self.asked[name] = given
+                while len(self.asked) > ASKED_MAX:
+                    del self.asked[next(iter(self.asked))]
+            case {"type": "control_cancel_request", "request_id": str(name)}:
+                self.asked.pop(name, None)
+            case _:
+                pass
+
+    def grant(self, frame: Any) -> None:
+        """Give the input of a granted permission back, where the answer holds none of its own."""
+        match frame:
+            case {"type": "control_response", "response": {"request_id": str(name), "response": {**answer}}}:
+                given = self.asked.pop(name, None)
+                if answer.get("behavior") == "allow" and "updatedInput" not in answer and given is not None:
+                    frame["response"]["response"]["updatedInput"] = given
+            case _:
+                pass
 
     def read_errors(self) -> None:
         """What the agent complains of: kept, and passed on for the diagnostics."""
@@ -216,6 +245,7 @@ class Bridge:
             code, message = error.args
             self.mouth.say("unsent", of=of, uuid=uuid, code=code, message=message)
             return
+        agent.grant(frame)
         agent.send(json.dumps(frame, ensure_ascii=False).encode("utf-8", "replace"))
 
     def run(self) -> int:

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 
 from podium.contract.adapter import Send, Step
-from podium.contract.events import DiagnosticSeen, OpaqueSeen, ProviderEvent, Ref, RequestClosed
+from podium.contract.events import AskDone, DiagnosticSeen, OpaqueSeen, ProviderEvent, Ref, RequestClosed
 from podium.contract.handles import Handle
 from podium.providers.claude.reading import bounded
 from podium.providers.claude.state import Pending, State, Talk, Turn, Waiting
@@ -126,8 +126,10 @@ class Draft:
     def close(self, key: str, reason: str) -> None:
         """A request is over: our answer was taken, or the agent waits no more."""
         found = self.waiting.pop(key, None)
-        if found is not None:
-            self.emit(RequestClosed(key, "answer" if found.answered is not None else "agent", reason))
+        if found is not None and found.answered is not None:
+            self.emit(RequestClosed(key, "answer"), AskDone(found.answered))
+        elif found is not None:
+            self.emit(RequestClosed(key, "agent", reason))
 
     def step(self) -> Step[State]:
         """The finished step."""

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from typing import Any
 
 from podium.contract.errors import failure
-from podium.contract.events import AskFailed, Notice, SessionReady, ThreadMissing, TurnEnded
+from podium.contract.events import AskFailed, Notice, RequestClosed, SessionReady, ThreadMissing, TurnEnded
 from podium.providers.claude import cards, messages, replies, results, stream, system
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.ends import ended as turn_ended
@@ -103,7 +103,9 @@ def _gone(draft: Draft, of: str, stderr: str, code: int | None) -> None:
     for name in [name for name, pending in draft.pending.items() if pending.of == of]:
         del draft.pending[name]
     for key, _ in draft.waits_of(of):
-        draft.close(key, "process_exit")
+        # Whether a last answer was taken is unknown, so it does not count.
+        del draft.waiting[key]
+        draft.emit(RequestClosed(key, "agent", "process_exit"))
     del draft.talks[of]
     if talk.opening is not None:
         missing, why = opening_failure(talk.error, stderr, code)

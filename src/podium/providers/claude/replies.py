@@ -33,7 +33,12 @@ WORDS_MAX = 300
 def answered(draft: Draft, of: str, frame: dict[str, Any]) -> None:
     """One `control_response`; one that answers nothing of ours is counted only."""
     response = table(frame, "response")
-    pending = draft.pending.pop(ident(response, "request_id") or "", None)
+    name = ident(response, "request_id") or ""
+    waiting = draft.waiting.get(name)
+    if waiting is not None and waiting.of == of and waiting.answered is not None:
+        draft.close(name, "taken")  # it repeats our answers as it repeats our prompts
+        return
+    pending = draft.pending.pop(name, None)
     if pending is None or pending.of != of:
         draft.passed("control_response")
     elif text(response, "subtype") == "error":
