@@ -12,7 +12,7 @@ from podium.providers.claude.failures import result_failure
 from podium.providers.claude.reading import ident, integer, is_table, strings, table, text
 from podium.providers.claude.state import Pending, Turn
 from podium.providers.claude.stream import dropped
-from podium.providers.claude.turns import begin
+from podium.providers.claude.turns import begin, compacted
 
 ITSELF = "task-notification"
 """The origin of a turn that the agent began by itself, because work behind a turn was over."""
@@ -40,6 +40,7 @@ def ended(draft: Draft, of: str, frame: dict[str, Any]) -> None:
         draft.close(key, "turn_ended")
     _usage(draft, of, turn, frame)
     children.left_behind(draft, of)
+    compacted(draft, of, "The turn ended without it.")
     outcome, why = _outcome(turn, frame)
     if why is not None and why.code in ("usage_limited", "rate_limited"):
         draft.emit(Limited("account"))

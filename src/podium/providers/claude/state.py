@@ -51,7 +51,8 @@ class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     """The turn that runs. `seen`: the agent repeated its prompt, so that it is surely this one.
 
-    `stopping`: we asked for its end. `failure` is what the agent said of an API error.
+    `stopping`: we asked for its end. `failure` is what the agent said of an API error. `ask_id` is the ask to
+    shorten the conversation, which the turn was begun for.
     """
 
     id: str
@@ -60,6 +61,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     seen: bool = False
     stopping: bool = False
     failure: Failure | None = None
+    ask_id: str | None = None
 
 
 class Message(msgspec.Struct, frozen=True, omit_defaults=True):

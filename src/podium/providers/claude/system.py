@@ -19,7 +19,7 @@ from podium.providers.claude.failures import word_failure
 from podium.providers.claude.modes import mode_of
 from podium.providers.claude.reading import ident, integer, is_table, table, tables, text
 from podium.providers.claude.stream import models
-from podium.providers.claude.turns import begin
+from podium.providers.claude.turns import begin, compacted
 
 MILLISECONDS = 1000.0
 
@@ -60,6 +60,8 @@ def noted(draft: Draft, of: str, frame: dict[str, Any]) -> None:
         case "status":
             if text(frame, "status") in ("requesting", "compacting"):
                 begin(draft, of, ident(frame, "uuid"))
+            if text(frame, "compact_result") == "failed":
+                compacted(draft, of, text(frame, "compact_error") or "The agent did not shorten it.")
             _settings(draft, of, frame)
         case "api_retry":
             _retry(draft, of, frame)
@@ -122,6 +124,7 @@ def _retry(draft: Draft, of: str, frame: dict[str, Any]) -> None:
 
 def _compacted(draft: Draft, of: str, frame: dict[str, Any]) -> None:
     begin(draft, of, ident(frame, "uuid"))
+    compacted(draft, of, None)
     told = table(frame, "compact_metadata")
     content = ItemContent(native_kind=text(told, "trigger"), duration_ms=integer(told, "duration_ms"))
     draft.emit(ItemSeen(draft.ref(of, ident(frame, "uuid")), "compaction", "completed", content))

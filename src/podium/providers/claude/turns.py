@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from podium.contract.events import AskDone, ThreadBound, TurnAccepted, TurnStarted
+from podium.contract.errors import failure
+from podium.contract.events import AskDone, AskFailed, ThreadBound, TurnAccepted, TurnStarted
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.state import Prompt, Turn
 
@@ -18,7 +19,9 @@ def begin(draft: Draft, of: str, name: str | None) -> Turn:
         return talk.turn
     if talk.prompts:
         first, rest = talk.prompts[0], talk.prompts[1:]
-        turn = Turn(first.uuid, first.client_id if first.kind == "turn" else None, prompted=True)
+        client = first.client_id if first.kind == "turn" else None
+        wants = first.ask_id if first.kind == "compact" else None
+        turn = Turn(first.uuid, client, prompted=True, ask_id=wants)
         draft.change(of, turn=turn, prompts=rest)
         draft.emit(TurnStarted(talk.session, turn.id, turn.client_id))
         taken(draft, of, first)
@@ -38,5 +41,21 @@ def taken(draft: Draft, of: str, prompt: Prompt) -> None:
     talk = draft.talks[of]
     if prompt.kind == "turn":
         draft.emit(TurnAccepted(prompt.ask_id, talk.session, talk.turn.id if talk.turn else None))
-    else:
+    elif prompt.kind == "steer":
         draft.emit(AskDone(prompt.ask_id))
+
+
+def compacted(draft: Draft, of: str, why: str | None) -> None:
+    """What came of the ask to shorten the conversation; nothing where the agent did it by itself."""
+    turn = draft.talks[of].turn
+    if turn is None or turn.ask_id is None:
+        return
+    draft.change_turn(of, ask_id=None)
+    if why is None:
+        draft.emit(AskDone(turn.ask_id))
+    else:
+        draft.emit(AskFailed(turn.ask_id, failure("provider", "compact_failed", why[:WHY_MAX])))
+
+
+WHY_MAX = 500
+"""Longest reason kept of a refused compaction, in characters."""
