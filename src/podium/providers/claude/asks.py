@@ -25,7 +25,7 @@ from podium.contract.inputs import (
 )
 from podium.providers.claude.answers import respond
 from podium.providers.claude.draft import EMPTY, Draft
-from podium.providers.claude.modes import native_mode
+from podium.providers.claude.modes import held_rules, native_mode
 from podium.providers.claude.reading import ID_MAX
 from podium.providers.claude.state import PROMPTS_MAX, TALKS_MAX, Pending, Prompt, PromptKind, Talk
 
@@ -158,10 +158,13 @@ def start(draft: Draft, of: str, talk: Talk, which: tuple[str, ...]) -> None:
     arguments = [*ARGUMENTS, *which, "--permission-mode", native_mode(talk.mode)]
     if talk.model is not None and not talk.model.startswith("-"):
         arguments += ["--model", talk.model]
-    draft.talks[of] = msgspec.structs.replace(talk, resumes="--resume" in which)
+    real = native_mode(talk.mode)
+    draft.talks[of] = msgspec.structs.replace(talk, resumes="--resume" in which, real_mode=real)
     draft.tell("open", ask_id=talk.ask_id, of=of, arguments=arguments)
     greeting = {"subtype": "initialize", "hooks": None, "forwardSubagentText": True}
     draft.control(of, greeting, Pending("open", of, talk.ask_id))
+    if talk.mode == "read":
+        draft.control(of, held_rules(talk.mode), Pending("mode", of))
 
 
 def _fork(draft: Draft, command: ForkThread) -> None:
@@ -229,14 +232,23 @@ def _send(draft: Draft, command: SendTurn) -> None:
         _not_open(draft, command.ask_id)
         return
     talk = draft.talks[of]
-    if command.mode is not None and command.mode != talk.mode:
-        draft.change(of, mode=command.mode)
-        wanted = {"subtype": "set_permission_mode", "mode": native_mode(command.mode)}
-        draft.control(of, wanted, Pending("mode", of))
+    if command.mode is not None:
+        _switch(draft, of, command.mode)
     if command.model is not None and command.model != talk.model:
         draft.change(of, model=command.model)
         draft.control(of, {"subtype": "set_model", "model": command.model}, Pending("model", of))
     prompt(draft, of, "turn", command.ask_id, content(command.blocks), command.client_id)
+
+
+def _switch(draft: Draft, of: str, mode: str) -> None:
+    """Another mode from the next message on. The model and a person's answers change the agent's mode too."""
+    talk, native = draft.talks[of], native_mode(mode)
+    if "read" in (mode, talk.mode) and mode != talk.mode:
+        draft.control(of, held_rules(mode), Pending("mode", of))
+    if native != talk.real_mode:
+        wanted = {"subtype": "set_permission_mode", "mode": native}
+        draft.control(of, wanted, Pending("mode", of))
+    draft.change(of, mode=mode, real_mode=native)
 
 
 def _interrupt(draft: Draft, command: InterruptTurn) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from podium.contract.inputs import Mode
 
 NATIVE_MODES: dict[Mode, str] = {
@@ -16,6 +18,20 @@ NATIVE_MODES: dict[Mode, str] = {
 asks for what is no edit, and is answered yes at once (`cards.py`).
 """
 
+CHANGING = (
+    "Bash",
+    "PowerShell",
+    "Monitor",
+    "Edit",
+    "MultiEdit",
+    "Write",
+    "NotebookEdit",
+    "EnterWorktree",
+    "CronCreate",
+    "mcp__*",
+)
+"""What is denied by a rule in the mode `read`: `dontAsk` alone lets run what the person's own rules allow."""
+
 _BACK: dict[str, Mode] = {"dontAsk": "read", "default": "ask", "acceptEdits": "edit"}
 
 
@@ -27,8 +43,14 @@ def native_mode(mode: str) -> str:
     return NATIVE_MODES["ask"]
 
 
+def held_rules(mode: str) -> dict[str, Any]:
+    """The request that puts the rules of a mode in force, and takes those of another one back."""
+    denied = list(CHANGING) if mode == "read" else []
+    return {"subtype": "apply_flag_settings", "settings": {"permissions": {"deny": denied}}}
+
+
 def mode_of(native: str, wanted: str) -> str:
     """Our mode for what the agent says it runs with; a mode that we never set keeps its own word."""
-    if native == native_mode(wanted):
+    if native == native_mode(wanted) or (wanted == "full" and native == NATIVE_MODES["ask"]):
         return wanted
     return _BACK.get(native, native[:80])

@@ -75,7 +75,7 @@ def _result(draft: Draft, of: str, block: dict[str, Any], frame: dict[str, Any])
     state: ItemState = "completed"
     if block.get("is_error") is True:
         state = "declined" if tool.declined else "failed"
-    content, final = result_of(tool.kind, block, result)
+    content, final = result_of(tool.kind, tool.name, block, result)
     draft.emit(ItemSeen(ref, tool.kind, state, content, final))
     if tool.kind == "subagent":
         children.over(draft, of, number, "completed" if state == "completed" else "failed")

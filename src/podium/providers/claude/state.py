@@ -99,15 +99,16 @@ class Child(msgspec.Struct, frozen=True, omit_defaults=True):
 class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
     """One conversation and its process. `session` is the agent's id of it; `opening` what the ask wants.
 
-    `empty`: the agent has written nothing of it yet. `resumes`: the process was started on a record.
+    `empty`: the agent has written nothing of it yet. `resumes`: the process was started on a record. `mode`
+    and `model` are what was asked for, `real_mode` and `real_model` the agent's own words.
     """
 
     session: str
     ask_id: str | None = None
     opening: Literal["created", "resumed", "forked"] | None = None
     resumes: bool = False
-    arguments: tuple[str, ...] = ()
     mode: str = "ask"
+    real_mode: str = ""
     model: str | None = None
     real_model: str | None = None
     empty: bool = False

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+import msgspec
+
 from podium.contract.events import (
     ContextCleared,
     ItemContent,
@@ -18,6 +20,7 @@ from podium.providers.claude.draft import Draft
 from podium.providers.claude.failures import word_failure
 from podium.providers.claude.modes import mode_of
 from podium.providers.claude.reading import ident, integer, is_table, table, tables, text
+from podium.providers.claude.state import NAME_MAX
 from podium.providers.claude.stream import models
 from podium.providers.claude.turns import begin, compacted
 
@@ -69,6 +72,8 @@ def noted(draft: Draft, of: str, frame: dict[str, Any]) -> None:
             children.started(draft, of, frame)
         case "task_notification":
             children.notified(draft, of, frame)
+        case "permission_denied":
+            _denied(draft, of, frame)
         case "compact_boundary":
             _compacted(draft, of, frame)
         case _ if word in QUIET:
@@ -98,10 +103,8 @@ def _settings(draft: Draft, of: str, frame: dict[str, Any]) -> None:
     if native is None:
         draft.passed(f"system/{text(frame, 'subtype')}")
         return
-    mode = mode_of(native, talk.mode)
-    if mode != talk.mode:
-        draft.change(of, mode=mode)
-    draft.emit(ThreadChanged(talk.session, mode=mode))
+    draft.change(of, real_mode=native[:NAME_MAX])
+    draft.emit(ThreadChanged(talk.session, mode=mode_of(native, talk.mode)))
 
 
 def _servers(draft: Draft, of: str, frame: dict[str, Any]) -> None:
@@ -120,6 +123,16 @@ def _retry(draft: Draft, of: str, frame: dict[str, Any]) -> None:
     seconds = delay / MILLISECONDS if isinstance(delay, int | float) and not isinstance(delay, bool) else None
     attempt, most = integer(frame, "attempt"), integer(frame, "max_retries")
     draft.emit(Retrying(session, turn.id, why, attempt, most, seconds))
+
+
+def _denied(draft: Draft, of: str, frame: dict[str, Any]) -> None:
+    """The agent's own rules refused a call: it did not fail, it never ran."""
+    number = ident(frame, "tool_use_id")
+    tools = draft.talks[of].tools
+    if number is not None and number in tools:
+        refused = msgspec.structs.replace(tools[number], declined=True)
+        draft.change(of, tools={**tools, number: refused})
+    draft.passed("system/permission_denied")
 
 
 def _compacted(draft: Draft, of: str, frame: dict[str, Any]) -> None:

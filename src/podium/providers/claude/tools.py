@@ -121,7 +121,9 @@ def output_of(block: dict[str, Any], result: Any) -> str | None:
     return None if found is None else found[:OUTPUT_MAX]
 
 
-def result_of(kind: ItemKind, block: dict[str, Any], result: Any) -> tuple[ItemContent, dict[Body, str]]:
+def result_of(
+    kind: ItemKind, name: str, block: dict[str, Any], result: Any
+) -> tuple[ItemContent, dict[Body, str]]:
     """The content and the texts of a finished call."""
     output = output_of(block, result)
     match kind:
@@ -133,4 +135,5 @@ def result_of(kind: ItemKind, block: dict[str, Any], result: Any) -> tuple[ItemC
         case _:
             said = block.get("content")
             kept = bounded([entry for entry in said if is_table(entry)] if is_list(said) else said)
-            return ItemContent(result=kept), {}
+            server, tool = server_of(name)
+            return ItemContent(tool=tool, server=server, result=kept), {}
