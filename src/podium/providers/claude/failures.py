@@ -44,7 +44,11 @@ _FIXES = {
 
 def word_failure(word: str | None, message: str, status: int | None = None) -> Failure:
     """A failure by the agent's word for it, else by the status of the model's server."""
-    kind, code, retryable = _WORDS.get(word or "", _STATUS.get(status or 0, ("provider", "other", None)))
+    said = _WORDS.get(word or "")
+    known = _STATUS.get(status or 0)
+    # Its word for every error of the server is the same; the status tells them apart.
+    found = known if known is not None and (said is None or word == "server_error") else said
+    kind, code, retryable = found or ("provider", "other", None)
     detail: dict[str, Any] = {}
     if word is not None:
         detail["native"] = word[:80]

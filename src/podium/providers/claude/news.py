@@ -7,7 +7,7 @@ from typing import Any
 
 from podium.contract.errors import failure
 from podium.contract.events import AskFailed, Notice, RequestClosed, SessionReady, ThreadMissing, TurnEnded
-from podium.providers.claude import cards, messages, replies, results, stream, system
+from podium.providers.claude import cards, messages, replies, results, stream, system, turns
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.ends import ended as turn_ended
 from podium.providers.claude.failures import opening_failure
@@ -72,6 +72,8 @@ _HANDLERS: dict[str, Callable[[Draft, str, dict[str, Any]], None]] = {
     "control_response": replies.answered,
     "control_cancel_request": _cancelled,
     "rate_limit_event": system.limited,
+    "command_lifecycle": turns.lifecycle,
+    "conversation_reset": _quiet,
     "keep_alive": _quiet,
     "auth_status": _quiet,
     "tool_progress": _quiet,

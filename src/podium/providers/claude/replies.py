@@ -14,14 +14,12 @@ from podium.contract.events import (
     OffersSeen,
     SlashCommand,
     ThreadBound,
-    TurnAccepted,
-    TurnEnded,
-    TurnStarted,
 )
 from podium.providers.claude.asks import interrupt, start
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.reading import ident, table, tables, text
 from podium.providers.claude.state import MODELS_MAX, NAME_MAX, Model, Pending
+from podium.providers.claude.turns import withdrawn
 
 COMMANDS_MAX = 200
 """Most slash commands that are passed on."""
@@ -72,10 +70,8 @@ def _done(draft: Draft, pending: Pending, result: dict[str, Any]) -> None:
             _opened(draft, pending.of, result)
         case "interrupt" if pending.ask_id is not None:
             draft.emit(AskDone(pending.ask_id))
-        case "cancel" if result.get("cancelled") is True:
+        case "cancel" | "cancel_steer" if result.get("cancelled") is True:
             _cancelled(draft, pending)
-        case "cancel_steer" if result.get("cancelled") is True:
-            _taken_back(draft, pending)
         case "cancel" | "cancel_steer":
             _not_cancelled(draft, pending)
         case _:
@@ -115,31 +111,12 @@ def reopen(draft: Draft, of: str) -> None:
 
 
 def _cancelled(draft: Draft, pending: Pending) -> None:
-    """A prompt was taken back before its turn began: that is its end."""
-    talk = draft.talks[pending.of]
-    found = next((p for p in talk.prompts if p.uuid == pending.prompt), None)
+    """A message of ours was taken back."""
+    found = next((p for p in draft.talks[pending.of].prompts if p.uuid == pending.prompt), None)
     if found is not None:
-        draft.change(pending.of, prompts=tuple(p for p in talk.prompts if p is not found))
-        if found.kind == "turn":
-            draft.emit(
-                TurnAccepted(found.ask_id, talk.session, found.uuid),
-                TurnStarted(talk.session, found.uuid, found.client_id),
-                TurnEnded(talk.session, found.uuid, "interrupted", word="cancelled"),
-            )
-        else:
-            draft.emit(AskFailed(found.ask_id, failure("validation", "interrupted", "It was taken back.")))
+        withdrawn(draft, pending.of, found)
     if pending.ask_id is not None:
         draft.emit(AskDone(pending.ask_id))
-
-
-def _taken_back(draft: Draft, pending: Pending) -> None:
-    """A message for a turn that ended before it could be taken: its words stay with us."""
-    talk = draft.talks[pending.of]
-    found = next((p for p in talk.prompts if p.uuid == pending.prompt), None)
-    if found is not None:
-        draft.change(pending.of, prompts=tuple(p for p in talk.prompts if p is not found))
-        message = "The turn ended before the agent could take the message."
-        draft.emit(AskFailed(found.ask_id, failure("validation", "no_active_turn", message)))
 
 
 def _not_cancelled(draft: Draft, pending: Pending) -> None:

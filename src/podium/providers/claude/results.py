@@ -38,7 +38,7 @@ def _replayed(draft: Draft, of: str, uuid: str | None, words: str | None) -> Non
     elif mine is not None:
         rest = tuple(prompt for prompt in talk.prompts if prompt is not mine)
         if talk.turn is None:
-            draft.change(of, prompts=(mine, *rest))
+            draft.change(of, prompts=(mine, *rest), exact=False)
             begin(draft, of, uuid)
             draft.change_turn(of, seen=True)
         else:

@@ -99,6 +99,8 @@ class Child(msgspec.Struct, frozen=True, omit_defaults=True):
 class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
     """One conversation and its process. `session` is the agent's id of it; `opening` what the ask wants.
 
+    `exact`: it says which prompt it begins with, as newer versions do.
+
     `empty`: the agent has written nothing of it yet. `resumes`: the process was started on a record. `mode`
     and `model` are what was asked for, `real_mode` and `real_model` the agent's own words.
     """
@@ -112,6 +114,7 @@ class Talk(msgspec.Struct, frozen=True, omit_defaults=True):
     model: str | None = None
     real_model: str | None = None
     empty: bool = False
+    exact: bool = False
     error: str | None = None
     turn: Turn | None = None
     prompts: tuple[Prompt, ...] = ()
