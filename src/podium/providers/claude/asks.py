@@ -28,6 +28,7 @@ from podium.providers.claude.draft import EMPTY, Draft
 from podium.providers.claude.modes import held_rules, native_mode
 from podium.providers.claude.reading import ID_MAX
 from podium.providers.claude.state import PROMPTS_MAX, TALKS_MAX, Pending, Prompt, PromptKind, Talk
+from podium.providers.claude.turns import interrupt
 
 ASKS = frozenset(
     {
@@ -263,9 +264,3 @@ def _interrupt(draft: Draft, command: InterruptTurn) -> None:
         waiting = talk.prompts[0].uuid
         wanted = {"subtype": "cancel_async_message", "message_uuid": waiting}
         draft.control(of, wanted, Pending("cancel", of, command.ask_id, waiting))
-
-
-def interrupt(draft: Draft, of: str, ask_id: str | None) -> None:
-    """Ask the agent to stop what it does."""
-    draft.change_turn(of, stopping=True)
-    draft.control(of, {"subtype": "interrupt"}, Pending("interrupt", of, ask_id))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from podium.contract.errors import failure
 from podium.contract.events import (
@@ -15,11 +15,11 @@ from podium.contract.events import (
     SlashCommand,
     ThreadBound,
 )
-from podium.providers.claude.asks import interrupt, start
+from podium.providers.claude.asks import start
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.reading import ident, table, tables, text
 from podium.providers.claude.state import MODELS_MAX, NAME_MAX, Model, Pending
-from podium.providers.claude.turns import withdrawn
+from podium.providers.claude.turns import interrupt, withdrawn
 
 COMMANDS_MAX = 200
 """Most slash commands that are passed on."""
@@ -107,7 +107,7 @@ def reopen(draft: Draft, of: str) -> None:
     for name in [name for name, pending in draft.pending.items() if pending.of == of]:
         del draft.pending[name]
     draft.passed("ended")
-    start(draft, of, msgspec.structs.replace(talk, empty=False), ("--resume", talk.session))
+    start(draft, of, replace(talk, empty=False), ("--resume", talk.session))
 
 
 def _cancelled(draft: Draft, pending: Pending) -> None:
@@ -120,8 +120,11 @@ def _cancelled(draft: Draft, pending: Pending) -> None:
 
 
 def _not_cancelled(draft: Draft, pending: Pending) -> None:
-    """The prompt was taken meanwhile: then its turn is what is to be stopped."""
+    """The prompt is being taken: then its turn is what is to be stopped, now and once it is said to begin."""
     if pending.tag == "cancel":
+        talk = draft.talks[pending.of]
+        marked = (replace(p, stop=True) if p.uuid == pending.prompt else p for p in talk.prompts)
+        draft.change(pending.of, prompts=tuple(marked))
         interrupt(draft, pending.of, pending.ask_id)
     else:
         draft.passed("cancel_async_message")

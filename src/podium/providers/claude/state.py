@@ -40,12 +40,13 @@ PromptKind = Literal["turn", "steer", "compact"]
 
 
 class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A user message of ours that the agent has not taken yet, by the id we gave it."""
+    """A user message of ours that the agent has not taken yet, by our id of it. `stop`: it shall not run."""
 
     uuid: str
     kind: PromptKind
     ask_id: str
     client_id: str | None = None
+    stop: bool = False
 
 
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True):

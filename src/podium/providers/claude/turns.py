@@ -8,7 +8,7 @@ from podium.contract.errors import failure
 from podium.contract.events import AskDone, AskFailed, ThreadBound, TurnAccepted, TurnEnded, TurnStarted
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.reading import ident, text
-from podium.providers.claude.state import Prompt, Turn
+from podium.providers.claude.state import Pending, Prompt, Turn
 
 
 def begin(draft: Draft, of: str, name: str | None) -> Turn:
@@ -59,7 +59,15 @@ def _prompted(draft: Draft, of: str, first: Prompt) -> Turn:
     draft.emit(TurnStarted(talk.session, turn.id, turn.client_id))
     taken(draft, of, first)
     _recorded(draft, of)
+    if first.stop:
+        interrupt(draft, of, None)
     return turn
+
+
+def interrupt(draft: Draft, of: str, ask_id: str | None) -> None:
+    """Ask the agent to stop what it does."""
+    draft.change_turn(of, stopping=True)
+    draft.control(of, {"subtype": "interrupt"}, Pending("interrupt", of, ask_id))
 
 
 def _recorded(draft: Draft, of: str) -> None:
