@@ -39,7 +39,7 @@ from typing import Any
 VERSION = "1"
 """The version of this protocol."""
 
-PROCESSES_MAX = 32
+PROCESSES_MAX = 8
 """Most agent processes at once; one more is refused."""
 
 QUEUE_MAX = 1000

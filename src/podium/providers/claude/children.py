@@ -16,6 +16,7 @@ from podium.contract.events import (
     TurnEnded,
     TurnStarted,
 )
+from podium.contract.handles import Handle
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.reading import ident, text
 from podium.providers.claude.state import CHILDREN_MAX, Child
@@ -51,7 +52,8 @@ def _introduce(
     while len(kept) > CHILDREN_MAX:
         del kept[next(iter(kept))]
     draft.change(of, children=kept)
-    draft.emit(SubagentSeen(_call(draft, of, call), "running", thread, None, name, prompt))
+    handle = Handle(draft.transport, draft.agent_kind, thread)
+    draft.emit(SubagentSeen(_call(draft, of, call), "running", thread, handle, name, prompt))
     draft.emit(TurnStarted(thread, call))
     return child
 
@@ -94,7 +96,8 @@ def over(draft: Draft, of: str, call: str, state: SubagentState) -> None:
     if child is None or child.over:
         return
     changed = msgspec.structs.replace(child, over=True)
-    draft.emit(SubagentSeen(_call(draft, of, call), state, child.thread))
+    handle = Handle(draft.transport, draft.agent_kind, child.thread)
+    draft.emit(SubagentSeen(_call(draft, of, call), state, child.thread, handle))
     draft.emit(TurnEnded(child.thread, child.turn, _OUTCOMES.get(state)))
     draft.change(of, children={**draft.talks[of].children, call: changed})
 

@@ -89,7 +89,7 @@ def call(draft: Draft, of: str, thread: str, block: dict[str, Any], turn: str | 
         draft.passed("tool_use")
         return
     kind = kind_of(name)
-    tools = {**draft.talks[of].tools, number: Tool(kind, at, name[:128], thread, text(given, "file_path"))}
+    tools = {**draft.talks[of].tools, number: Tool(kind, at, name[:128], thread)}
     while len(tools) > TOOLS_MAX:
         del tools[next(iter(tools))]
     draft.change(of, tools=tools)

@@ -12,19 +12,19 @@ from podium.contract.events import ItemKind
 STATE_VERSION = 1
 """The shape of `State`; a stored state of another version is refused."""
 
-TALKS_MAX = 32
+TALKS_MAX = 8
 """Most conversations of one bridge; it holds as many processes."""
 
-TOOLS_MAX = 128
+TOOLS_MAX = 32
 """Most open tool calls remembered of one conversation; the oldest goes first."""
 
-CHILDREN_MAX = 64
+CHILDREN_MAX = 32
 """Most subagents remembered of one conversation; the oldest goes first."""
 
-PROMPTS_MAX = 64
+PROMPTS_MAX = 16
 """Most prompts of one conversation that the agent has not taken yet; one more is refused."""
 
-WAITING_BYTES_MAX = 96 * 1024
+WAITING_BYTES_MAX = 64 * 1024
 """Most that the open requests may take, encoded; one more is declined at once, in words."""
 
 MODELS_MAX = 50
@@ -84,7 +84,6 @@ class Tool(msgspec.Struct, frozen=True, omit_defaults=True):
     turn: str
     name: str
     thread: str
-    path: str | None = None
     declined: bool = False
     background: bool = False
 

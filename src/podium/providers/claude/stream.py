@@ -19,7 +19,7 @@ BLOCKS: dict[str, tuple[ItemKind, Body]] = {
 }
 """The blocks that have a text of their own."""
 
-BLOCKS_MAX = 1000
+BLOCKS_MAX = 200
 """Most open blocks kept of one message."""
 
 

@@ -8,10 +8,10 @@ from podium.contract.events import PlanSeen, PlanStep, PlanStepState, Ref
 from podium.providers.claude.draft import Draft
 from podium.providers.claude.reading import ident, table, tables, text
 
-TODOS_MAX = 100
+TODOS_MAX = 30
 """Most steps kept of a list that is told change by change; later ones are not shown."""
 
-STEP_MAX = 300
+STEP_MAX = 200
 """Longest step kept of such a list, in characters."""
 
 _STATES: dict[str, PlanStepState] = {
