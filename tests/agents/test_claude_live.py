@@ -118,9 +118,9 @@ async def test_an_interrupt_stops_the_turn_and_the_session_lives_on(
         receipt = await thread.post("[[long]] x")
         run_id = receipt.result["run"]
         await follow(thread, run_id, states=("running", "ended"))
-        with anyio.fail_after(20.0):
+        with anyio.fail_after(20), thread.subscribe() as reader:
             while not any(i.item_kind == "assistant_message" for i in thread.items()):
-                await anyio.sleep(0.05)
+                await reader.next()
         await thread.interrupt()
         run = await follow(thread, run_id)
         assert run.outcome == "interrupted"

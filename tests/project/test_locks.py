@@ -18,6 +18,8 @@ from podium.providers.acp.qwen import QWEN_VERSION
 from tests.agents.paths import (
     HERE,
     AgentMissing,
+    claude_binary,
+    claude_new_binary,
     codex_binary,
     gemini_binary,
     grok_binary,
@@ -67,8 +69,9 @@ def test_every_pinned_agent_is_exact_and_locked_by_integrity() -> None:
     root = locked[""]
     assert {**root["dependencies"], **root.get("optionalDependencies", {})} == wanted
     for name, version in wanted.items():
-        assert re.fullmatch(r"\d+\.\d+\.\d+", version)
-        assert locked[f"node_modules/{name}"]["version"] == version
+        exact = version.rpartition("@")[2]  # one under another name says of which package it is
+        assert re.fullmatch(r"\d+\.\d+\.\d+", exact)
+        assert locked[f"node_modules/{name}"]["version"] == exact
     assert all("integrity" in entry and "resolved" not in entry for path, entry in locked.items() if path)
 
 
@@ -77,13 +80,15 @@ def test_every_pinned_agent_is_exact_and_locked_by_integrity() -> None:
 @pytest.mark.parametrize(
     ("program", "version"),
     [
+        (claude_binary, pinned("@anthropic-ai/claude-code")),
+        (claude_new_binary, pinned("claude-code-new")),
         (codex_binary, pinned("@openai/codex")),
         (gemini_binary, pinned("@google/gemini-cli")),
         (grok_binary, pinned("@xai-official/grok-linux-x64")),
         (qwen_binary, pinned("@qwen-code/qwen-code")),
         (vibe_binary, pins("vibe.txt")["mistral-vibe"]),
     ],
-    ids=["codex", "gemini", "grok", "qwen", "vibe"],
+    ids=["claude", "claude-new", "codex", "gemini", "grok", "qwen", "vibe"],
 )
 def test_the_installed_agent_is_the_pinned_one(
     program: Callable[[], Path], version: str, tmp_path: Path

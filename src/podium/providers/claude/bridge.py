@@ -236,7 +236,7 @@ class Bridge:
         agent, uuid = self.agents.get(of), frame.get("uuid")
         if agent is None:
             self.mouth.say(
-                "unsent", of=of, uuid=uuid, code="not_open", message="This conversation is not open."
+                "unsent", of=of, uuid=uuid, code="thread_missing", message="This conversation is not open."
             )
             return
         try:
