@@ -16,11 +16,6 @@ from podium.contract.validation import FALSE_CLAIMS
 from podium.contract.values import LEVEL_NONE, Degraded, Kind, LeafValue, level, reason_of
 from podium.policy.rows import RESERVED, ROWS
 from podium.providers.acp import adapter as general
-from podium.providers.acp import copilot, gemini, grok, qwen, vibe
-from podium.providers.codex import adapter as codex
-from podium.providers.oneshot import adapter as oneshot
-from podium.providers.pi import adapter as pi
-from podium.providers.rehearsal import adapter as rehearsal
 from podium.providers.scripted import one_shot as text_only
 from podium.providers.scripted import weak
 from podium.runtime.capabilityrows import word_of
@@ -32,17 +27,16 @@ REFERENCE = ROOT / "docs" / "capability-reference.md"
 
 MADE = "Made by `make rows`; do not edit."
 
+PROVEN = {agent.name: agent.adapter.capabilities() for agent in matrix.AGENTS}
+"""The agents whose claims were run."""
+
+BEHIND = ("oneshot", "rehearsal")
+"""Those of them that stand at the end: any command, and the one that comes with Podium."""
+
 AGENTS: dict[str, Capabilities] = {
-    "codex": codex.capabilities(),
-    "copilot": copilot.capabilities(),
-    "gemini": gemini.capabilities(),
-    "grok": grok.capabilities(),
-    "pi": pi.capabilities(),
-    "qwen": qwen.capabilities(),
-    "vibe": vibe.capabilities(),
+    **{name: record for name, record in PROVEN.items() if name not in BEHIND},
     "acp": general.capabilities(),
-    "oneshot": oneshot.capabilities(),
-    "rehearsal": rehearsal.capabilities(),
+    **{name: PROVEN[name] for name in BEHIND},
     "weak": weak().capabilities(),
     "text-only": text_only().capabilities(),
 }

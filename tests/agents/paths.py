@@ -57,6 +57,24 @@ def vibe_binary() -> Path:
     return program
 
 
+def claude_binary() -> Path:
+    """The native Claude Code program of the version that is driven longest. Raises AgentMissing."""
+    return _claude(MODULES)
+
+
+def claude_new_binary() -> Path:
+    """The native Claude Code program of the newest version that is driven. Raises AgentMissing."""
+    return _claude(MODULES / "claude-code-new" / "node_modules")
+
+
+def _claude(modules: Path) -> Path:
+    """npm installs the packages of this platform; of two, the one without musl is the usual one."""
+    found = sorted(modules.glob("@anthropic-ai/claude-code-*/claude"), key=lambda path: len(str(path)))
+    if not found:
+        raise AgentMissing(f"no Claude Code below {modules}; run `make agents` first")
+    return found[0]
+
+
 def qwen_binary() -> Path:
     """What starts Qwen Code on the pinned Node. Raises AgentMissing."""
     if not (MODULES / "@qwen-code" / "qwen-code").exists():
@@ -67,7 +85,8 @@ def qwen_binary() -> Path:
 def pinned(package: str) -> str:
     """The exact version that package.json asks for."""
     wanted: dict[str, dict[str, str]] = json.loads((HERE / "package.json").read_text(encoding="utf-8"))
-    return {**wanted["dependencies"], **wanted["optionalDependencies"]}[package]
+    found = {**wanted["dependencies"], **wanted["optionalDependencies"]}[package]
+    return found.rpartition("@")[2]
 
 
 def pi_binary() -> Path:

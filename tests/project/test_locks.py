@@ -19,10 +19,13 @@ from podium.providers.acp.qwen import QWEN_VERSION
 from tests.agents.paths import (
     HERE,
     AgentMissing,
+    claude_binary,
+    claude_new_binary,
     codex_binary,
     copilot_binary,
     gemini_binary,
     grok_binary,
+    pi_binary,
     pinned,
     qwen_binary,
     vibe_binary,
@@ -69,8 +72,9 @@ def test_every_pinned_agent_is_exact_and_locked_by_integrity() -> None:
     root = locked[""]
     assert {**root["dependencies"], **root.get("optionalDependencies", {})} == wanted
     for name, version in wanted.items():
-        assert re.fullmatch(r"\d+\.\d+\.\d+", version)
-        assert locked[f"node_modules/{name}"]["version"] == version
+        exact = version.rpartition("@")[2]  # one under another name says of which package it is
+        assert re.fullmatch(r"\d+\.\d+\.\d+", exact)
+        assert locked[f"node_modules/{name}"]["version"] == exact
     assert all("integrity" in entry and "resolved" not in entry for path, entry in locked.items() if path)
 
 
@@ -79,14 +83,17 @@ def test_every_pinned_agent_is_exact_and_locked_by_integrity() -> None:
 @pytest.mark.parametrize(
     ("program", "version"),
     [
+        (claude_binary, pinned("@anthropic-ai/claude-code")),
+        (claude_new_binary, pinned("claude-code-new")),
         (codex_binary, pinned("@openai/codex")),
         (copilot_binary, pinned("@github/copilot-linux-x64")),
         (gemini_binary, pinned("@google/gemini-cli")),
         (grok_binary, pinned("@xai-official/grok-linux-x64")),
+        (pi_binary, pinned("@earendil-works/pi-coding-agent")),
         (qwen_binary, pinned("@qwen-code/qwen-code")),
         (vibe_binary, pins("vibe.txt")["mistral-vibe"]),
     ],
-    ids=["codex", "copilot", "gemini", "grok", "qwen", "vibe"],
+    ids=["claude", "claude-new", "codex", "copilot", "gemini", "grok", "pi", "qwen", "vibe"],
 )
 def test_the_installed_agent_is_the_pinned_one(
     program: Callable[[], Path], version: str, tmp_path: Path

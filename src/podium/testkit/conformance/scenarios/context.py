@@ -31,6 +31,8 @@ def missed(play: Play) -> None:
 def compaction(play: Play) -> None:
     thread = play.thread()
     thread.turn(Say("Much was said."), words="Keep MARK-long.")
+    # Some agents find a single turn too little to shorten.
+    thread.turn(Say("And more."))
     at = len(play.drive.events)
     answer = play.ask(CompactThread("compact", thread.id))
 
