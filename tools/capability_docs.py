@@ -1,4 +1,7 @@
-"""The pages on capabilities, made of what the code says: docs/capabilities.md, docs/capability-reference.md.
+"""The pages on capabilities, made of what the code says.
+
+docs/capabilities.md sets all agents side by side, docs/compat/AGENT.md tells one of them leaf by leaf,
+docs/capability-reference.md tells what the leaves mean.
 
 Usage: python -m tools.capability_docs write | check
 """
@@ -6,8 +9,11 @@ Usage: python -m tools.capability_docs write | check
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
 
+from podium.contract.adapter import Adapter
 from podium.contract.capabilities import Capabilities
 from podium.contract.leaves import GROUPS, LEAVES, MUST_BE_PROVEN, Leaf
 from podium.contract.rating import FULL
@@ -27,20 +33,25 @@ REFERENCE = ROOT / "docs" / "capability-reference.md"
 
 MADE = "Made by `make rows`; do not edit."
 
-PROVEN = {agent.name: agent.adapter.capabilities() for agent in matrix.AGENTS}
+COMPAT = ROOT / "docs" / "compat"
+
+PROVEN: dict[str, Adapter[Any]] = {agent.name: agent.adapter for agent in matrix.AGENTS}
 """The agents whose claims were run."""
 
 BEHIND = ("oneshot", "rehearsal")
 """Those of them that stand at the end: any command, and the one that comes with Podium."""
 
-AGENTS: dict[str, Capabilities] = {
-    **{name: record for name, record in PROVEN.items() if name not in BEHIND},
-    "acp": general.capabilities(),
+AGENTS: dict[str, Adapter[Any]] = {
+    **{name: adapter for name, adapter in PROVEN.items() if name not in BEHIND},
+    "acp": general,
     **{name: PROVEN[name] for name in BEHIND},
-    "weak": weak().capabilities(),
-    "text-only": text_only().capabilities(),
+    "weak": weak(),
+    "text-only": text_only(),
 }
-"""The agents of the page, the two that any program may be behind among them."""
+"""The agents of the pages, the two that any program may be behind among them."""
+
+RECORDS: dict[str, Capabilities] = {name: adapter.capabilities() for name, adapter in AGENTS.items()}
+"""What they claim."""
 
 SIGNS = {"native": "●", "strong": "●", "degraded": "◐", "weak": "◐"}
 
@@ -49,7 +60,8 @@ HEAD = f"""# What each agent can do
 {MADE} Every claim is a scenario that was played on the real program, and that failed on
 the same agent without that leaf; [matrix/](matrix) holds both runs with version, date and hashes.
 `podium capabilities AGENT` shows what holds on your version, `podium certify AGENT` proves it there again.
-What the leaves mean stands in [capability-reference.md](capability-reference.md).
+What the leaves mean stands in [capability-reference.md](capability-reference.md). Each agent has a page of
+its own, with the native names that a claim rests on and the reasons of what is not there: {{LINKS}}.
 
 ● full, ◐ in part, · not there. `acp` is any agent of that protocol that Podium has not met: the most that was
 proven of another one, narrowed by what it advertises. `oneshot` is any command that reads a prompt and prints
@@ -76,17 +88,52 @@ def summary() -> Iterator[str]:
     yield cells("---", *(":-:" for _ in AGENTS))
     for path, leaf in LEAVES.items():
         if leaf.kind is not Kind.NUMBER:
-            yield cells(f"`{path}`", *(sign(record.value(path)) for record in AGENTS.values()))
+            yield cells(f"`{path}`", *(sign(record.value(path)) for record in RECORDS.values()))
 
 
-def claims(name: str, record: Capabilities) -> Iterator[str]:
-    """One agent, leaf by leaf."""
-    stored = matrix.read(name)
-    runs = {row.leaf: row for row in stored.rows} if stored else {}
+def capabilities() -> str:
+    """The whole text of docs/capabilities.md."""
+    links = ", ".join(f"[{name}](compat/{name}.md)" for name in AGENTS)
+    return "\n".join([HEAD.replace("{LINKS}", links), *summary()]) + "\n"
+
+
+def starting(adapter: Adapter[Any]) -> Iterator[str]:
+    """How an agent is found, started and signed in to."""
+    about = adapter.descriptor
+    if about.executables:
+        yield f"- Found as {' or '.join(f'`{one}`' for one in about.executables)} on PATH."
+    if about.install_hint:
+        yield f"- Install: {about.install_hint}"
+    if about.login_hint:
+        yield f"- Sign-in: {about.login_hint}"
+    if about.environment:
+        names = ", ".join(f"`{one.name}` ({one.purpose})" for one in about.environment)
+        yield f"- Variables of yours that reach it: {names}."
+    yield f"- Protocol: `{about.transport}`; a new owner of its process goes on by {about.reattach}."
+
+
+def compat(name: str) -> str:
+    """The whole text of an agent's page."""
+    adapter, record, stored = AGENTS[name], RECORDS[name], matrix.read(name)
     versions = sorted({v for p in LEAVES if (e := record.evidence(p)) for v in e.proven_on})
-    yield f"\n## {name}\n"
     said = f"Proven on version {', '.join(versions)}." if versions else "Proven on other agents only."
-    yield f"{said}{f' Last run: {stored.date}.' if stored else ''}\n"
+    lines = [
+        f"# {adapter.descriptor.display_name} (`{name}`)\n",
+        f"{MADE} {said}{f' Last run: {stored.date}.' if stored else ''}\n",
+        *starting(adapter),
+        "\n## What it can do\n",
+        *claims(record, {row.leaf: row for row in stored.rows} if stored else {}),
+        "\n## Not there\n",
+    ]
+    for path, leaf in LEAVES.items():
+        value = record.value(path)
+        if not leaf.derived and leaf.kind is Kind.SUPPORT and level(value) == LEVEL_NONE:
+            lines.append(f"- `{path}`: {reason_of(value)}")
+    return "\n".join(lines) + "\n"
+
+
+def claims(record: Capabilities, runs: Mapping[str, matrix.Row]) -> Iterator[str]:
+    """An agent's claims, leaf by leaf."""
     yield cells("leaf", "support", "evidence", "standing", "scenario", "fails without it", "rests on")
     yield cells(*["---"] * 7)
     for path, leaf in LEAVES.items():
@@ -104,19 +151,6 @@ def claims(name: str, record: Capabilities) -> Iterator[str]:
             "yes" if row is not None and row.without == "not_shown" else "",
             ", ".join(f"`{one}`" for one in evidence.native),
         )
-    yield "\nNot there:\n"
-    for path, leaf in LEAVES.items():
-        value = record.value(path)
-        if not leaf.derived and leaf.kind is Kind.SUPPORT and level(value) == LEVEL_NONE:
-            yield f"- `{path}`: {reason_of(value)}"
-
-
-def capabilities() -> str:
-    """The whole text of docs/capabilities.md."""
-    lines = [HEAD, *summary()]
-    for name, record in AGENTS.items():
-        lines += claims(name, record)
-    return "\n".join(lines) + "\n"
 
 
 def without(leaf: Leaf) -> str:
@@ -176,7 +210,7 @@ refused before anything is sent. It is rated partial, and useful for that.
 
 def partial() -> str:
     """What the least of the agents claims."""
-    record = AGENTS["oneshot"]
+    record = RECORDS["oneshot"]
     return PARTIAL.format(
         claims="\n".join(
             f"- `{path}`: {leaf.meaning}"
@@ -208,11 +242,29 @@ def reference() -> str:
     return "\n".join(lines) + "\n"
 
 
+def pages() -> dict[Path, str]:
+    """Every page with its text."""
+    own = {COMPAT / f"{name}.md": compat(name) for name in AGENTS}
+    return {CAPABILITIES: capabilities(), REFERENCE: reference(), **own}
+
+
 def check() -> None:
-    """Raises LedgerError where a page is not what the code says."""
-    for place, text in ((CAPABILITIES, capabilities()), (REFERENCE, reference())):
+    """Raises LedgerError where a page is not what the code says, or is of no agent any more."""
+    wanted = pages()
+    for place, text in wanted.items():
         if not place.exists() or place.read_text(encoding="utf-8") != text:
-            raise LedgerError(f"docs/{place.name} is not up to date: run `make rows` and commit the result")
+            raise LedgerError(
+                f"{place.relative_to(ROOT)} is not up to date: run `make rows` and commit the result"
+            )
+    for place in sorted(set(COMPAT.glob("*.md")) - set(wanted)):
+        raise LedgerError(f"{place.relative_to(ROOT)} is of no agent: remove it")
+
+
+def write() -> None:
+    """Make every page."""
+    COMPAT.mkdir(exist_ok=True)
+    for place, text in pages().items():
+        place.write_text(text, encoding="utf-8")
 
 
 def main(arguments: list[str]) -> int:
@@ -220,8 +272,7 @@ def main(arguments: list[str]) -> int:
     try:
         match arguments:
             case ["write"]:
-                CAPABILITIES.write_text(capabilities(), encoding="utf-8")
-                REFERENCE.write_text(reference(), encoding="utf-8")
+                write()
             case ["check"]:
                 check()
             case _:
