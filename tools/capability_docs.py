@@ -16,9 +16,10 @@ from podium.contract.validation import FALSE_CLAIMS
 from podium.contract.values import LEVEL_NONE, Degraded, Kind, LeafValue, level, reason_of
 from podium.policy.rows import RESERVED, ROWS
 from podium.providers.acp import adapter as general
-from podium.providers.acp import gemini, grok, qwen, vibe
+from podium.providers.acp import copilot, gemini, grok, qwen, vibe
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
+from podium.providers.pi import adapter as pi
 from podium.providers.rehearsal import adapter as rehearsal
 from podium.providers.scripted import one_shot as text_only
 from podium.providers.scripted import weak
@@ -33,8 +34,10 @@ MADE = "Made by `make rows`; do not edit."
 
 AGENTS: dict[str, Capabilities] = {
     "codex": codex.capabilities(),
+    "copilot": copilot.capabilities(),
     "gemini": gemini.capabilities(),
     "grok": grok.capabilities(),
+    "pi": pi.capabilities(),
     "qwen": qwen.capabilities(),
     "vibe": vibe.capabilities(),
     "acp": general.capabilities(),

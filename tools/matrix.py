@@ -19,11 +19,12 @@ import msgspec
 from podium.contract.adapter import Adapter
 from podium.contract.capabilities import Capabilities
 from podium.contract.scenarios import SCENARIO_OF
-from podium.providers.acp import gemini, grok, qwen, vibe
+from podium.providers.acp import copilot, gemini, grok, qwen, vibe
 from podium.providers.claude import adapter as claude
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
 from podium.providers.oneshot.declaration import BRIDGE_VERSION
+from podium.providers.pi import adapter as pi
 from podium.providers.rehearsal import adapter as rehearsal
 from podium.testkit.conformance.running import claims_of, prove, sabotage
 from podium.testkit.conformance.stage import Rig
@@ -31,15 +32,19 @@ from podium.testkit.rehearsal.program import VERSION
 from podium.testkit.rigs import acp as acp_rigs
 from podium.testkit.rigs import claude as claude_rig
 from podium.testkit.rigs import codex as codex_rig
+from podium.testkit.rigs import copilot as copilot_rig
 from podium.testkit.rigs import gemini as gemini_rig
 from podium.testkit.rigs import oneshot as oneshot_rig
+from podium.testkit.rigs import pi as pi_rig
 from podium.testkit.rigs import qwen as qwen_rig
 from podium.testkit.rigs import rehearsal as rehearsal_rig
 from tests.agents.paths import (
     claude_new_binary,
     codex_binary,
+    copilot_binary,
     gemini_binary,
     grok_binary,
+    pi_binary,
     qwen_binary,
     vibe_binary,
 )
@@ -84,8 +89,10 @@ class Agent(msgspec.Struct, frozen=True):
 AGENTS = (
     Agent("claude", claude, claude_rig.rig, claude_new_binary),
     Agent("codex", codex, codex_rig.rig, codex_binary),
+    Agent("copilot", copilot, copilot_rig.rig, copilot_binary),
     Agent("gemini", gemini, gemini_rig.rig, gemini_binary),
     Agent("grok", grok, acp_rigs.grok_rig, grok_binary),
+    Agent("pi", pi, pi_rig.rig, pi_binary),
     Agent("qwen", qwen, qwen_rig.rig, qwen_binary),
     Agent("vibe", vibe, acp_rigs.vibe_rig, vibe_binary),
     Agent("rehearsal", rehearsal, rehearsal_rig.rig, ours=VERSION),

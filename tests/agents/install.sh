@@ -27,6 +27,8 @@ from_npm() {
         return
     fi
     cd "$here"
+    # package.json overrides the platform packages of a clipboard that were never published: a lock without them
+    # would be refused.
     npm ci --ignore-scripts --loglevel=error
     # One program comes compressed, and its installer would unpack it below HOME: here it is unpacked where it lies.
     for packed in "$here"/node_modules/@xai-official/grok-*/bin/grok.br; do

@@ -25,6 +25,14 @@ def codex_binary() -> Path:
     return found[0]
 
 
+def copilot_binary() -> Path:
+    """The native Copilot program. Raises AgentMissing where there is none for this platform."""
+    found = sorted(MODULES.glob("@github/copilot-*/copilot"))
+    if not found:
+        raise AgentMissing(f"no Copilot below {MODULES}; run `make agents` first")
+    return found[0]
+
+
 def gemini_binary() -> Path:
     """Gemini CLI, which runs on the Node of PATH. Raises AgentMissing."""
     program = MODULES / ".bin" / "gemini"

@@ -48,6 +48,26 @@ def adapter_that_signs_in_by_command(stage: Stage) -> str:
     raise AssertionError("no adapter with a command to sign in")
 
 
+def test_what_nothing_holds_begins_only_once_somebody_chose_that(stage: Stage, visit: Visit) -> None:
+    configure(stage, '[agents.bare]\nadapter = "oneshot"\nprogram = "cat"\n')
+    visitor = visit()
+    page = visitor.page
+    page.get_by_label("Folder").fill(str(stage.workspace))
+    page.get_by_label("What should it do?").fill("Say this")
+    start = page.get_by_role("button", name="Start")
+    expect(start).to_be_enabled()
+    page.locator('input[name="agent"][value="bare"]').check()
+    expect(page.locator(".mode-unheld")).to_contain_text("Nothing holds this agent")
+    expect(page.locator('input[name="mode"]:checked')).to_have_count(0)
+    expect(page.locator('input[name="mode"][value="ask"]')).to_be_disabled()
+    expect(start).to_be_disabled()
+    page.locator('input[name="mode"][value="full"]').check()
+    start.click()
+    page.wait_for_url("**/t/*")
+    visitor.settle("Idle")
+    expect(visitor.timeline.locator(".agent-text")).to_contain_text("Say this")
+
+
 @pytest.mark.behaviour("F222")
 def test_two_kinds_of_sign_in_come_through_the_one_component(
     stage: Stage, visit: Visit, size: ViewportSize

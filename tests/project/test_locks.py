@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 
 from podium.providers.acp.claims import GROK_VERSION, VIBE_VERSION
+from podium.providers.acp.copilot import COPILOT_VERSION
 from podium.providers.acp.gemini import GEMINI_VERSION
 from podium.providers.acp.qwen import QWEN_VERSION
 from tests.agents.paths import (
@@ -21,6 +22,7 @@ from tests.agents.paths import (
     claude_binary,
     claude_new_binary,
     codex_binary,
+    copilot_binary,
     gemini_binary,
     grok_binary,
     pinned,
@@ -83,12 +85,13 @@ def test_every_pinned_agent_is_exact_and_locked_by_integrity() -> None:
         (claude_binary, pinned("@anthropic-ai/claude-code")),
         (claude_new_binary, pinned("claude-code-new")),
         (codex_binary, pinned("@openai/codex")),
+        (copilot_binary, pinned("@github/copilot-linux-x64")),
         (gemini_binary, pinned("@google/gemini-cli")),
         (grok_binary, pinned("@xai-official/grok-linux-x64")),
         (qwen_binary, pinned("@qwen-code/qwen-code")),
         (vibe_binary, pins("vibe.txt")["mistral-vibe"]),
     ],
-    ids=["claude", "claude-new", "codex", "gemini", "grok", "qwen", "vibe"],
+    ids=["claude", "claude-new", "codex", "copilot", "gemini", "grok", "qwen", "vibe"],
 )
 def test_the_installed_agent_is_the_pinned_one(
     program: Callable[[], Path], version: str, tmp_path: Path
@@ -101,21 +104,22 @@ def test_the_installed_agent_is_the_pinned_one(
         timeout=60,
         env={"PATH": os.environ["PATH"], "HOME": str(tmp_path)},
     )
-    assert version in done.stdout.split()
+    assert version in re.findall(r"\d+\.\d+\.\d+", done.stdout)
 
 
 def test_what_an_agent_is_claimed_to_do_was_shown_on_the_pinned_version() -> None:
     assert (
+        pinned("@github/copilot-linux-x64"),
         pinned("@google/gemini-cli"),
         pinned("@xai-official/grok-linux-x64"),
         pinned("@qwen-code/qwen-code"),
         pins("vibe.txt")["mistral-vibe"],
-    ) == (GEMINI_VERSION, GROK_VERSION, QWEN_VERSION, VIBE_VERSION)
+    ) == (COPILOT_VERSION, GEMINI_VERSION, GROK_VERSION, QWEN_VERSION, VIBE_VERSION)
 
 
 def test_a_missing_agent_says_what_to_do(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("tests.agents.paths.MODULES", HERE / "nowhere")
     monkeypatch.setattr("tests.agents.paths.VIBE", HERE / "nowhere")
-    for program in (codex_binary, gemini_binary, grok_binary, qwen_binary, vibe_binary):
+    for program in (codex_binary, copilot_binary, gemini_binary, grok_binary, qwen_binary, vibe_binary):
         with pytest.raises(AgentMissing, match="make agents"):
             program()

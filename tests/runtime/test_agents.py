@@ -231,6 +231,28 @@ async def test_a_command_is_never_taken_unnamed(house: House) -> None:
     assert registry(house, oneshot=oneshot, rehearsal=rehearsal).default() == "aa"
 
 
+class Unbound(Asleep):
+    """Named in front of all others; it asks nobody, and nothing holds it."""
+
+    def capabilities(self) -> Capabilities:
+        return oneshot.capabilities()
+
+
+async def test_what_nothing_holds_is_not_taken_unnamed_for_a_mode_that_should_hold(house: House) -> None:
+    adapters = {"aa": Unbound(), "rehearsal": rehearsal}
+    program = house.root / "bin" / "no-such-program-a"
+    program.parent.mkdir()
+    program.write_text("#!/bin/sh\n")
+    program.chmod(0o700)
+    house.environ["PATH"] = f"{house.environ['PATH']}:{program.parent}"
+    held = registry(house, **adapters)
+    assert held.modes(held.instance("aa")) == ("full",)
+    assert held.modes(held.instance("rehearsal")) == ("read", "ask", "edit", "full")
+    assert held.default() == "rehearsal"
+    house.configure('[agents.aa]\nmode = "full"\n')
+    assert registry(house, **adapters).default() == "aa"
+
+
 async def test_a_version_question_reads_no_stdin_of_ours_and_leaves_nothing(house: House) -> None:
     program = house.root / "talker"
     program.write_text(

@@ -362,4 +362,10 @@ describe("agents to choose from", () => {
     expect(standing(only[1]!)).toEqual({ ready: false, words: "not found", command: "install b" });
     expect(standing(only[0]!).words).toBe("ready, no account needed");
   });
+
+  it("begin with nothing that would do more than is asked for, unless that was configured", () => {
+    const bare = (more: Partial<AgentCard>) => [card("a", { modes: ["full"], ...more }), card("r", { rehearsal: true, default: true })];
+    expect(agentsInOrder(bare({})).map((a) => a.id)).toEqual(["r", "a"]);
+    expect(agentsInOrder(bare({ mode: "full" })).map((a) => a.id)).toEqual(["a", "r"]);
+  });
 });

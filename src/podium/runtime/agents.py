@@ -19,7 +19,10 @@ import msgspec
 from podium.contract.adapter import Adapter
 from podium.contract.capabilities import Capabilities
 from podium.contract.errors import BadInput, Unavailable
+from podium.contract.inputs import Mode
 from podium.contract.validation import check_declaration
+from podium.policy.config import merge
+from podium.policy.resolve import resolve
 from podium.runtime import certificates
 from podium.runtime.settings import AgentSettings, Settings
 from podium.transport.environment import agent_environment
@@ -53,6 +56,11 @@ class Instance(msgspec.Struct, frozen=True):
     def kind(self) -> str:
         """The brand, from data."""
         return self.adapter.descriptor.agent_kind
+
+    @property
+    def mode(self) -> Mode:
+        """The mode that a thread begins in where nobody chooses one."""
+        return self.settings.mode or "ask"
 
 
 class Probe(msgspec.Struct, frozen=True):
@@ -140,7 +148,8 @@ class Registry:
 
     def default(self) -> str:
         """The agent to take where none is named: the configured one, else the first whose program is found,
-        else the rehearsal. One that only comes with Podium for tests is never taken, nor a command.
+        else the rehearsal. One that only comes with Podium for tests is never taken, nor a command, nor one
+        that nothing holds to the mode in which it would begin.
 
         Raises Unavailable `agent_missing`.
         """
@@ -150,7 +159,7 @@ class Registry:
             instance = self.instances[name]
             if self._rank(instance) == 1:
                 return name
-            if instance.adapter.descriptor.role == COMMAND:
+            if instance.adapter.descriptor.role == COMMAND or instance.mode not in self.modes(instance):
                 continue
             with contextlib.suppress(Unavailable):
                 if self.program(instance):
@@ -244,6 +253,11 @@ class Registry:
     def capabilities(self, instance: Instance) -> Capabilities:
         """The adapter's declared record, for this instance."""
         return msgspec.structs.replace(instance.adapter.capabilities(), instance=instance.id)
+
+    def modes(self, instance: Instance) -> tuple[Mode, ...]:
+        """The modes that a thread of an instance can be in: only `full` where nothing holds it to another."""
+        asks = resolve("approvals", self.capabilities(instance), merge(self.settings.policy_layer))
+        return ("full",) if asks.refused else ("read", "ask", "edit", "full")
 
     def effective(self, instance: Instance, version: str | None, *, strict: bool = False) -> Capabilities:
         """What may be relied on of an instance on this version, by its adapter's proofs and the user's."""

@@ -124,7 +124,10 @@ class Info(msgspec.Struct, frozen=True):
 
 
 class AgentCard(msgspec.Struct, frozen=True):
-    """An agent with what was found of it, and the command that mends what is wrong."""
+    """An agent with what was found of it, and the command that mends what is wrong.
+
+    `mode` is the one that it begins in where nobody chooses, `modes` are those that it can be held to.
+    """
 
     id: str
     name: str
@@ -141,6 +144,7 @@ class AgentCard(msgspec.Struct, frozen=True):
     default: bool
     model: str | None = None
     mode: Mode | None = None
+    modes: tuple[Mode, ...] = ()
 
 
 class Agents(msgspec.Struct, frozen=True):

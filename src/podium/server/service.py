@@ -118,6 +118,7 @@ class Service:
             default=found.id == default,
             model=instance.settings.model if instance else None,
             mode=instance.settings.mode if instance else None,
+            modes=self.registry.modes(instance) if instance else (),
         )
 
     async def plan(self, wish: PlanWish) -> ShownPlan:

@@ -1,4 +1,4 @@
-"""A scripted model server for agents that speak Gemini's `generateContent`: loopback only, no model behind it.
+"""A scripted model server for agents that speak Gemini's `generateContent`: loopback only, no model behind.
 
 It plays the scripts of `responses_server` (`[[name]]` in a user message names one) over this wire format:
 

@@ -11,14 +11,20 @@ import msgspec
 from podium.contract.adapter import Machine, Send, Step
 from podium.contract.events import ProviderEvent
 from podium.contract.inputs import Ask, EnsureThread, Exit, Frame, Input, OpenSession, SendTurn, TextBlock
-from podium.providers.acp import AcpAdapter, adapter, grok, vibe
+from podium.providers.acp import AcpAdapter, adapter, copilot, gemini, grok, qwen, vibe
 from podium.providers.acp.claims import GROK_VERSION, VIBE_VERSION
+from podium.providers.acp.copilot import COPILOT_VERSION
+from podium.providers.acp.gemini import GEMINI_VERSION
+from podium.providers.acp.qwen import QWEN_VERSION
 from podium.providers.acp.state import State
 from podium.testkit.cassettes import read_cassette
 
 CASSETTES = Path(__file__).resolve().parents[2] / "cassettes" / "acp"
 FOLDERS: dict[str, tuple[Path, AcpAdapter, str]] = {
+    "copilot": (CASSETTES / "copilot" / COPILOT_VERSION, copilot, COPILOT_VERSION),
+    "gemini": (CASSETTES / "gemini" / GEMINI_VERSION, gemini, GEMINI_VERSION),
     "grok": (CASSETTES / "grok" / GROK_VERSION, grok, GROK_VERSION),
+    "qwen": (CASSETTES / "qwen" / QWEN_VERSION, qwen, QWEN_VERSION),
     "vibe": (CASSETTES / "vibe" / VIBE_VERSION, vibe, VIBE_VERSION),
     "others": (CASSETTES / "others", adapter, "1.0"),
 }

@@ -13,12 +13,13 @@ from podium.contract.leaves import LEAVES
 from podium.contract.scenarios import SCENARIO_OF
 from podium.contract.validation import check_declaration
 from podium.contract.values import Kind
-from podium.providers.acp import AcpAdapter, adapter, gemini, grok, qwen, vibe
+from podium.providers.acp import AcpAdapter, adapter, copilot, gemini, grok, qwen, vibe
 from podium.providers.acp.claims import GROK_VERSION, VIBE_VERSION
+from podium.providers.acp.copilot import COPILOT_VERSION
 from podium.providers.acp.gemini import GEMINI_VERSION
 from podium.providers.acp.qwen import QWEN_VERSION
 
-ALL = {"acp": adapter, "gemini": gemini, "grok": grok, "qwen": qwen, "vibe": vibe}
+ALL = {"acp": adapter, "copilot": copilot, "gemini": gemini, "grok": grok, "qwen": qwen, "vibe": vibe}
 
 
 @pytest.mark.behaviour("F031", "F287")
@@ -43,6 +44,7 @@ def test_every_leaf_is_decided_with_a_reason(name: str) -> None:
 @pytest.mark.parametrize(
     ("of", "version"),
     [
+        (copilot, COPILOT_VERSION),
         (gemini, GEMINI_VERSION),
         (grok, GROK_VERSION),
         (qwen, QWEN_VERSION),
@@ -72,6 +74,7 @@ def test_the_adapter_is_registered(name: str) -> None:
 def test_how_the_programs_are_started() -> None:
     plain = LaunchSettings("/bin/agent", "/w")
     assert grok.launch(plain).argv == ("/bin/agent", "agent", "--no-leader", "stdio")
+    assert copilot.launch(plain).argv == ("/bin/agent", "--acp")
     assert gemini.launch(plain).argv == ("/bin/agent", "--acp")
     assert qwen.launch(plain).argv == ("/bin/agent", "--acp")
     assert vibe.launch(plain).argv == ("/bin/agent",)
@@ -82,12 +85,13 @@ def test_how_the_programs_are_started() -> None:
 
 def test_known_programs_are_offered_and_one_that_was_not_named_is_a_clear_error() -> None:
     presets = {preset.name: preset for preset in adapter.descriptor.presets}
-    assert presets["copilot"].options == {"arguments": ["--acp"]}
+    assert presets["kilo"].options == {"arguments": ["acp"]}
     assert adapter.launch(LaunchSettings("", "/w")).argv == ("a-configured-program",)
 
 
 def test_secrets_are_marked_and_homes_are_declared() -> None:
     told = (
+        (copilot, "COPILOT_HOME", "COPILOT_PROVIDER_API_KEY"),
         (gemini, "GEMINI_CLI_HOME", "GEMINI_API_KEY"),
         (grok, "GROK_HOME", "XAI_API_KEY"),
         (qwen, "QWEN_HOME", "OPENAI_API_KEY"),

@@ -345,10 +345,10 @@ def test_an_error_after_our_cancel_is_an_interrupted_turn(started: bool) -> None
 
 
 def test_a_good_end_of_an_agent_that_tells_errors_as_text_is_an_inference() -> None:
-    for said, outcome in ((True, "completed"), (False, None)):
+    for said, outcome in (("Well.", "completed"), ("Error: no key", "failed"), ("", None)):
         play = Play().ready(agentInfo={"name": "Copilot"}).bound().prompted()
         if said:
-            play.update("agent_message_chunk", content={"type": "text", "text": "Error: no key"})
+            play.update("agent_message_chunk", content={"type": "text", "text": said})
         play.reply({"stopReason": "end_turn"})
         [ended] = play.of(TurnEnded)
         assert (ended.outcome, ended.evidence) == (outcome, "inferred")

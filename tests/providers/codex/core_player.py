@@ -321,6 +321,7 @@ class CorePlayer:
             case Exit():
                 self.end(given)
             case Timer(name=name):
+                self.pairs.add(self.pairs.recorded, lines)
                 self._consume(self.pump.timer(name))
             case _:
                 raise AssertionError(f"a recording holds no {given}")

@@ -2,6 +2,7 @@
  * The server leaves out fields that hold their default; here they are filled in again, so that no component has to
  * know. Unknown kinds and unknown fields pass through untouched.
  */
+import { MODES } from "../words/modes";
 import type {
   Affordance,
   Affordances,
@@ -248,6 +249,7 @@ export function agentCard(value: unknown): AgentCard {
     rehearsal: false,
     default: false,
     mode: null,
+    modes: MODES,
     ...raw,
     sign_in_flows: list(raw["sign_in_flows"]).map((f) => ({ kind: String(f["kind"] ?? ""), value: String(f["value"] ?? "") })),
     name: String(raw["name"] ?? raw["id"]),

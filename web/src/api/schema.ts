@@ -624,6 +624,8 @@ export interface components {
             /** @enum {null|string} */
             mode: "read" | "ask" | "edit" | "full" | null;
             model: string | null;
+            /** @default [] */
+            modes: ("read" | "ask" | "edit" | "full")[];
             name: string;
             problem: string;
             rehearsal: boolean;

@@ -10,7 +10,7 @@ import { usePage } from "../store/page";
 import { folderName } from "../words/paths";
 import type { Mode } from "../api/types";
 import { Refusal } from "../composer/Refusal";
-import { MODE_DEFAULT } from "../words/modes";
+import { MODE_DEFAULT, MODES } from "../words/modes";
 import { agentsInOrder, standing } from "./choose";
 import { ModePicker } from "./ModePicker";
 import { SignIn, waysIn } from "./SignIn";
@@ -37,7 +37,9 @@ export function Start() {
   const recent = useMemo(() => (workspaces.data ?? []).filter(Boolean), [workspaces.data]);
   const ordered = useMemo(() => agentsInOrder(agents.data ?? []), [agents.data]);
   const agent = ordered.find((a) => a.id === chosen) ?? ordered.find((a) => a.health === "ok") ?? null;
-  const mode = wished ?? agent?.mode ?? MODE_DEFAULT;
+  const held = agent?.modes ?? MODES;
+  // What widens rights is never chosen for somebody.
+  const mode = [wished ?? agent?.mode, MODE_DEFAULT].find((one) => one && held.includes(one)) ?? null;
   const path = folder ?? recent[0] ?? "";
   useEffect(() => {
     document.title = "New thread · Podium";
@@ -47,10 +49,10 @@ export function Start() {
     setText(next);
     keepDraft(PLACE, next);
   };
-  const ready = agent !== null && agent.health === "ok" && path.trim() !== "" && text.trim() !== "";
+  const ready = agent !== null && agent.health === "ok" && mode !== null && path.trim() !== "" && text.trim() !== "";
 
   const start = async () => {
-    if (sending.current || !ready || agent === null) return;
+    if (sending.current || !ready || agent === null || mode === null) return;
     sending.current = true;
     setBusy(true);
     setTrouble("");
@@ -148,7 +150,7 @@ export function Start() {
           })}
           {agents.isSuccess && ordered.length === 0 && <p className="meta">No agent is known. Run `podium agents` to see why.</p>}
         </fieldset>
-        <ModePicker mode={mode} onChoose={setWished} />
+        <ModePicker mode={mode} held={held} onChoose={setWished} />
         <div className="field">
           <label htmlFor="prompt">What should it do?</label>
           <textarea

@@ -62,7 +62,7 @@ SHARED: Table = {
     "models.switch": (NATIVE, (OPTION,)),
     "commands.catalog": (NATIVE, ("session/update available_commands_update",)),
 }
-"""What both proven agents do: leaf -> (value, names)."""
+"""What the first two proven agents do: leaf -> (value, names)."""
 
 REQUESTS_LIVE = degraded("while_process_lives", "An open request ends with the agent's process.")
 

@@ -37,12 +37,20 @@ def problem(error: Any, flavour: Flavour) -> Failure:
     code = whole(data, "code")
     said = words(data)
     named = CODES.get(code or 0) or flavour.errors.get(code or 0)
-    named = named or next((name for pattern, name in WORDS if pattern.search(said)), None)
-    kind: FailureKind = "permission" if named == AUTH_REQUIRED else "provider"
-    retryable = {AUTH_REQUIRED: False, RATE_LIMITED: True}.get(named or "")
-    return failure(
-        kind, named or f"agent_error_{code}", said or "The agent gave no reason.", retryable=retryable
-    )
+    named = named or named_in(said, "")
+    return coded(named or f"agent_error_{code}", said or "The agent gave no reason.")
+
+
+def named_in(said: str, otherwise: str = "agent_error") -> str:
+    """Our code for an error that is told in words."""
+    return next((name for pattern, name in WORDS if pattern.search(said[:WORDS_MAX])), otherwise)
+
+
+def coded(code: str, message: str) -> Failure:
+    """A failure with what its code says of its kind, and of trying again."""
+    kind: FailureKind = "permission" if code == AUTH_REQUIRED else "provider"
+    retryable = {AUTH_REQUIRED: False, RATE_LIMITED: True}.get(code)
+    return failure(kind, code, message, retryable=retryable)
 
 
 def words(data: Json) -> str:

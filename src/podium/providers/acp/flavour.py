@@ -71,6 +71,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
       instead of saying that a turn is over.
     - `child_sign`: the member of the capabilities' `_meta` that offers child conversations.
     - `modes`: its names for our modes; `full_meta`: a member of `_meta` in `session/new` that asks nobody.
+    - `mode_option`: the config option whose values are its modes, where what it calls modes says something
+      else than what may be done unasked.
     - `own_mode`: the mode it is in by itself, where no name is needed for it.
     - `mode_echo`: how the text begins that it says in the conversation when its mode is set.
     - `holds_settings`: a conversation counts as ready only once its mode and model took hold, and a mode that
@@ -81,13 +83,16 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     - `end_method`: the notification that ends a turn which the agent began by itself.
     - `retry_method`: the notification that says that the agent tries again by itself.
     - `tool_meta`: the member of a tool call's `_meta` whose `kind` says what it is where `kind` does not.
+    - `describes`: the text of a call that has not ended says what it is, and is none of its output.
     - `uses_files`: it is offered the file methods, where the instance does not say otherwise.
     - `question_method`: the extension request that asks a person; `question_meta`: the member of a tool
       call's `_meta` whose questions make a permission one.
     - `alone_meta`: the member of a piece's `_meta` that makes it a message of its own.
     - `counts_pieces`: each answer of the model has its usage in the `_meta` of a piece.
     - `usage_of`: whether the usage in the answer to a prompt counts the turn or the conversation so far.
-    - `errors_as_text`: errors come as chat text and the turn ends as if all were well.
+    - `errors_as_text`: errors come as chat text and the turn ends as if all were well. `error_words`: how
+      such a text begins; a turn with one as its last words has failed. `retry_words`: how a text begins and
+      ends that says that the agent tries again.
     - `errors`: its own error codes. `lacks`: leaves that are not there, whatever the handshake says.
     """
 
@@ -109,6 +114,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     child_sign: str = ""
     modes: dict[Mode, tuple[str, ...]] = msgspec.field(default_factory=lambda: dict(MODE_NAMES))
     full_meta: str = ""
+    mode_option: str = ""
     own_mode: Mode | None = None
     mode_echo: str = ""
     holds_settings: bool = True
@@ -119,6 +125,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     end_method: str = ""
     retry_method: str = ""
     tool_meta: str = ""
+    describes: bool = False
     uses_files: bool = False
     question_method: str = ""
     question_meta: str = ""
@@ -126,6 +133,8 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     counts_pieces: bool = False
     usage_of: Literal["turn", "conversation"] = "turn"
     errors_as_text: bool = False
+    error_words: str = ""
+    retry_words: tuple[str, str] = ("", "")
     errors: dict[int, str] = msgspec.field(default_factory=dict[int, str])
     lacks: tuple[str, ...] = ()
 

@@ -7,6 +7,7 @@ walked into.
 
 from __future__ import annotations
 
+from podium.providers.acp.copilot import COPILOT
 from podium.providers.acp.flavour import PLANS, QUESTIONS, SUBAGENTS, Flavour
 from podium.providers.acp.gemini import GEMINI
 from podium.providers.acp.qwen import QWEN
@@ -45,14 +46,6 @@ VIBE = Flavour(
     usage_of="conversation",
     errors={-31002: "auth_required"},
     lacks=SUBAGENTS,
-)
-
-COPILOT = Flavour(
-    name="copilot",
-    names=("Copilot",),
-    modes={"ask": ("https://agentclientprotocol.com/protocol/session-modes#agent",)},
-    errors_as_text=True,
-    lacks=(*SUBAGENTS, *QUESTIONS, *PLANS),
 )
 
 KILO = Flavour(

@@ -16,6 +16,7 @@ GEMINI = Flavour(
     load_destroys=True,
     modes={"read": ("plan",), "ask": ("default",), "edit": ("autoEdit",), "full": ("yolo",)},
     mode_echo="[MODE_UPDATE] ",
+    describes=True,
     errors={401: "auth_required", 429: "rate_limited", 500: "agent_error_500"},
     lacks=(*SUBAGENTS, *QUESTIONS, *PLANS),
 )

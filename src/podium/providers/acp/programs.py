@@ -15,10 +15,7 @@ GENERAL_PROGRAM = Program(
     display_name="Any agent that speaks ACP",
     # Without a configured program there is nothing to start; this name is what the error then tells.
     own=("a-configured-program",),
-    presets=(
-        _preset("copilot", "Copilot", "copilot", "--acp", hint="npm install -g @github/copilot"),
-        _preset("kilo", "Kilo Code", "kilo", "acp", hint="npm install -g @kilocode/cli"),
-    ),
+    presets=(_preset("kilo", "Kilo Code", "kilo", "acp", hint="npm install -g @kilocode/cli"),),
     install_hint='Name it in podium.toml: [agents.NAME] adapter = "acp", program = "...", options.arguments.',
     version_args=(),
     # Some import a great deal before they answer.

@@ -63,7 +63,7 @@ QWEN_CLAIMS = proven(
     {
         "planning.plan_updates": "The agent has no tool that writes a plan.",
         "planning.todo_list": "The agent has no tool that writes a list of steps.",
-        "turns.steer_active": "The agent asks for messages between two tool calls only, and so may never ask.",
+        "turns.steer_active": "The agent asks for messages between tool calls only, and so may never ask.",
         "threads.fork": "Not advertised.",
         "subagents.supported": "A subagent works in the background and says nothing before it is done.",
     },

@@ -20,7 +20,7 @@ from podium.contract.events import (
 from podium.providers.acp import settings, usage
 from podium.providers.acp.asks import PROTOCOL_VERSION, send_prompt
 from podium.providers.acp.drafting import Draft
-from podium.providers.acp.failures import CANCELLED, is_gone, problem
+from podium.providers.acp.failures import CANCELLED, coded, is_gone, problem
 from podium.providers.acp.flavours import recognised
 from podium.providers.acp.reading import Json, is_object, native_id, obj, text, whole
 from podium.providers.acp.state import Call, Session, Spent
@@ -233,7 +233,7 @@ def stopped(draft: Draft, call: Call, result: Json) -> None:
     if session is None or session.turn is None:
         draft.emit(DiagnosticSeen("reply_to_nothing"))
         return
-    shown = session.turn.shown
+    shown, error = session.turn.shown, session.turn.error
     session, turn = working(draft, session)
     session = usage.turn_usage(draft, session, turn.id, result)
     word = text(result, "stopReason")
@@ -243,6 +243,8 @@ def stopped(draft: Draft, call: Call, result: Json) -> None:
         # This agent tells its errors as text and ends as if all were well; silence is no success either.
         outcome, evidence = ("completed" if shown else None), "inferred"
     why = failure("provider", f"stop_{word}", "The agent stopped early.") if outcome == "failed" else None
+    if outcome == "completed" and error:
+        outcome, why = "failed", coded(error, "The agent told an error as its last words.")
     end(draft, session, outcome, evidence=evidence, failure=why, word=word[:100] if word else None)
 
 

@@ -213,7 +213,7 @@ def asks_in_permission(draft: Draft, params: Json) -> bool:
 
 
 def pick(draft: Draft, session: Session, rpc_id: int | str, name: str, params: Json) -> None:
-    """Questions that come as a permission: the answers go beside the option that allows it, by their number."""
+    """Questions that come as a permission: the answers go beside the option that allows it, by number."""
     given = obj(params, "toolCall")
     key = tools.tool_update(draft, session, given, announced=False)
     session = draft.session(session.id) or session

@@ -44,9 +44,9 @@ def names(given: list[Json], key: str, most: int) -> tuple[str, ...]:
     return tuple(name for name in (short(text(row, key)) for row in given[:most]) if name)
 
 
-def option_of(result: Json, category: str) -> Json | None:
-    """The config option of a category."""
-    found = (row for row in rows(result, "configOptions") if text(row, "category") == category)
+def option_of(result: Json, name: str, by: str = "category") -> Json | None:
+    """The config option of a category, or of an id."""
+    found = (row for row in rows(result, "configOptions") if text(row, by) == name)
     return next(found, None)
 
 
@@ -61,8 +61,10 @@ def choices(option: Json) -> list[Json]:
 
 def offered(draft: Draft, session: Session, result: Json) -> Session:
     """What an answer says of modes and models. A config option is taken before an older field."""
-    modes, models = obj(result, "modes"), obj(result, "models")
-    mode, model = option_of(result, "mode"), option_of(result, "model")
+    own = draft.flavour.mode_option
+    modes, models = {} if own else obj(result, "modes"), obj(result, "models")
+    mode = option_of(result, own, "id") if own else option_of(result, "mode")
+    model = option_of(result, "model")
     if modes:
         session = msgspec.structs.replace(
             session,

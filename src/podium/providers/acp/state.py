@@ -81,7 +81,8 @@ class Message(msgspec.Struct, frozen=True, omit_defaults=True):
 class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     """A turn we asked for, or one that the agent began by itself (no `call`). `shown`: work was seen.
 
-    `answers` counts the answers of the model whose usage was told one by one.
+    `answers` counts the answers of the model whose usage was told one by one. `error` is the code of the
+    error that its newest text tells.
     """
 
     id: str
@@ -92,6 +93,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
     cancelled: bool = False
     shown: bool = False
     answers: int = 0
+    error: str = ""
 
 
 class Spent(msgspec.Struct, frozen=True, omit_defaults=True):

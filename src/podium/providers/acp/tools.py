@@ -100,7 +100,7 @@ def apply(draft: Draft, session: Session, key: str, tool: Tool, given: Json, *, 
     if tool.state == "open" and status in ("completed", "failed"):
         ended = "declined" if status == "failed" and tool.declined else status
         tool = msgspec.structs.replace(tool, state=ended)
-    if status is not None and status != "pending":
+    if status is not None and status != "pending" and not draft.flavour.describes:
         tool = msgspec.structs.replace(tool, running=True)
     content = merged(ItemContent(), given)
     known_before = key in session.tools

@@ -20,6 +20,7 @@ from podium.contract.events import (
 from podium.providers.acp import settings, tools, usage
 from podium.providers.acp.children import known, seen
 from podium.providers.acp.drafting import Draft
+from podium.providers.acp.pieces import beside
 from podium.providers.acp.reading import Json, native_id, obj, rows, text
 from podium.providers.acp.state import Message, Session
 from podium.providers.acp.turns import LOADING, LOADING_QUIET, close_message, message_ref, working
@@ -86,19 +87,11 @@ def chunk(draft: Draft, session: Session, given: Json, kind: ItemKind, body: Bod
             OpaqueSeen(f"{kind} content", given, session.id, session.turn.id if session.turn else None)
         )
         return
-    if echoes_mode(draft, session, said):
-        draft.emit(DiagnosticSeen("mode said as text"))
+    heard = beside(draft, session, given, kind, said)
+    if heard is None:
         return
-    meta, message = obj(given, "_meta"), session.message
-    if draft.flavour.counts_pieces and "usage" in meta and session.turn is not None:
-        session, turn = working(draft, session)
-        session = usage.piece_usage(draft, session, turn, given)
-    if not said and (message is None or not message.open or message.kind != kind):
-        empty(draft, session, kind)
-        return
-    alone = bool(draft.flavour.alone_meta) and meta.get(draft.flavour.alone_meta) is True
-    if alone:
-        session, message = close_message(draft, session, forget=True), None
+    session, alone = heard
+    message = session.message
     message_id = native_id(given, "messageId")
     own = (message.of or message.native_id) if message is not None else None
     same = message is not None and message.kind == kind and own == message_id
@@ -127,20 +120,6 @@ def chunk(draft: Draft, session: Session, given: Json, kind: ItemKind, body: Bod
         close_message(draft, session, forget=True)
 
 
-def echoes_mode(draft: Draft, session: Session, said: str) -> bool:
-    """Whether a text only repeats the mode that is being set: it is none of the conversation's."""
-    echo = draft.flavour.mode_echo
-    setting_it = any(call.kind == "mode" and call.thread == session.id for call in draft.state.calls.values())
-    return bool(echo) and setting_it and said.startswith(echo)
-
-
-def empty(draft: Draft, session: Session, kind: str) -> None:
-    """A piece without text opens no message: agents send them with what they tell beside it."""
-    if session.turn is not None:
-        working(draft, session)
-    draft.emit(DiagnosticSeen(f"{kind} without text"))
-
-
 def plan(draft: Draft, session: Session, given: Json) -> None:
     """The whole plan, each time."""
     session, turn = working(draft, session)
@@ -155,7 +134,9 @@ def setting(draft: Draft, session: Session, kind: str, given: Json) -> None:
     """Facts about the conversation; none of them starts a turn."""
     turn = session.turn.id if session.turn is not None else None
     mode = text(given, "currentModeId")
-    if kind == "current_mode_update" and mode is not None:
+    if kind == "current_mode_update" and draft.flavour.mode_option:
+        draft.emit(DiagnosticSeen(kind))
+    elif kind == "current_mode_update" and mode is not None:
         draft.put(msgspec.structs.replace(session, mode=mode))
         draft.emit(ThreadChanged(session.id, mode=mode))
     elif kind == "session_info_update" and text(given, "title") is not None:

@@ -113,6 +113,7 @@ class AcpTools(msgspec.Struct):
     todo: str = ""
     child: str = ""
     shell_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
+    edit_args: tuple[str, str, str] = ("file_path", "old_string", "new_string")
     edit_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     todo_more: dict[str, Any] = msgspec.field(default_factory=dict[str, Any])
     child_more: dict[str, Any] = msgspec.field(default_factory=lambda: {"background": False})
@@ -126,7 +127,7 @@ class AcpTools(msgspec.Struct):
                 return [[Call(self.shell, {"command": command, **self.shell_more})]]
             case Edit(path, before, after):
                 place = str(self.workspace / path)
-                change = {"file_path": place, "old_string": before, "new_string": after, **self.edit_more}
+                change = dict(zip(self.edit_args, (place, before, after), strict=True)) | self.edit_more
                 return [[Call(self.read, {self.path_of: place})], [Call(self.edit, change)]]
             case Question(text, options):
                 rows = [{"label": label, "description": label.lower()} for label in options]
