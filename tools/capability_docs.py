@@ -17,6 +17,7 @@ from podium.contract.values import LEVEL_NONE, Degraded, Kind, LeafValue, level,
 from podium.policy.rows import RESERVED, ROWS
 from podium.providers.acp import adapter as general
 from podium.providers.acp import copilot, gemini, grok, qwen, vibe
+from podium.providers.claude import adapter as claude
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
 from podium.providers.pi import adapter as pi
@@ -33,6 +34,7 @@ REFERENCE = ROOT / "docs" / "capability-reference.md"
 MADE = "Made by `make rows`; do not edit."
 
 AGENTS: dict[str, Capabilities] = {
+    "claude": claude.capabilities(),
     "codex": codex.capabilities(),
     "copilot": copilot.capabilities(),
     "gemini": gemini.capabilities(),
