@@ -99,6 +99,8 @@ class ClaudeAdapter:
             case Frame(data=data):
                 draft.frames += 1
                 news.heard(draft, data)
+                if not draft.events and not draft.sends:
+                    draft.passed("nothing_new")
             case Ask(command=command):
                 ask(draft, command)
             case Exit():

@@ -107,20 +107,18 @@ def thread_of(draft: Draft, of: str, agent: str | None) -> Child | None:
     return next((c for c in draft.talks[of].children.values() if c.thread == agent), None)
 
 
-def left_behind(draft: Draft, of: str) -> None:
+def left_behind(draft: Draft, of: str, state: SubagentState) -> None:
     """At the end of a turn: what goes on behind it. The other calls of the turn are over with it."""
     talk = draft.talks[of]
     turn = talk.turn.id if talk.turn is not None else None
-    working = tuple(
-        Ref(t.thread, t.turn, number) for number, t in talk.tools.items() if t.background and t.turn == turn
-    )
+    behind = {number: tool for number, tool in talk.tools.items() if tool.background}
+    working = tuple(Ref(t.thread, t.turn, number) for number, t in behind.items() if t.turn == turn)
     if working:
         draft.emit(BackgroundSeen(talk.session, working))
-    running = {call for call, tool in talk.tools.items() if tool.background}
     for call, child in talk.children.items():
-        if not child.over and call not in running:
-            over(draft, of, call, "unknown")
-    kept = {
-        number: tool for number, tool in talk.tools.items() if tool.background or tool.thread != talk.session
-    }
-    draft.change(of, tools=kept, children={c: k for c, k in draft.talks[of].children.items() if not k.over})
+        if not child.over and call not in behind:
+            over(draft, of, call, state)
+    alive = {call: child for call, child in draft.talks[of].children.items() if not child.over}
+    threads = {child.thread for child in alive.values()}
+    kept = {n: tool for n, tool in talk.tools.items() if tool.background or tool.thread in threads}
+    draft.change(of, tools=kept, children=alive)

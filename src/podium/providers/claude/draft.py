@@ -25,7 +25,6 @@ class Draft:
         self.transport = transport
         self.agent_kind = agent_kind
         self.nonce = state.nonce
-        self.opened_by = state.opened_by
         self.next_id = state.next_id
         self.frames = state.frames
         self.opaque = state.opaque
@@ -135,7 +134,6 @@ class Draft:
         """The finished step."""
         state = State(
             nonce=self.nonce,
-            opened_by=self.opened_by,
             next_id=self.next_id,
             frames=self.frames,
             opaque=self.opaque,

@@ -39,9 +39,9 @@ def ended(draft: Draft, of: str, frame: dict[str, Any]) -> None:
     for key, _ in draft.waits_of(of, turn.id):
         draft.close(key, "turn_ended")
     _usage(draft, of, turn, frame)
-    children.left_behind(draft, of)
-    compacted(draft, of, "The turn ended without it.")
     outcome, why = _outcome(turn, frame)
+    children.left_behind(draft, of, "interrupted" if outcome == "interrupted" else "unknown")
+    compacted(draft, of, "The turn ended without it.")
     if why is not None and why.code in ("usage_limited", "rate_limited"):
         draft.emit(Limited("account"))
     word = text(frame, "terminal_reason") or text(frame, "subtype")

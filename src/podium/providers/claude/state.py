@@ -159,7 +159,6 @@ class State(msgspec.Struct, frozen=True):
 
     state_version: int = STATE_VERSION
     nonce: str | None = None
-    opened_by: str | None = None
     next_id: int = 1
     frames: int = 0
     opaque: int = 0
