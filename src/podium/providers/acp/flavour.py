@@ -84,6 +84,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     - `retry_method`: the notification that says that the agent tries again by itself.
     - `tool_meta`: the member of a tool call's `_meta` whose `kind` says what it is where `kind` does not.
     - `describes`: the text of a call that has not ended says what it is, and is none of its output.
+    - `titles_commands`: the title of a command's call is the command.
     - `uses_files`: it is offered the file methods, where the instance does not say otherwise.
     - `question_method`: the extension request that asks a person; `question_meta`: the member of a tool
       call's `_meta` whose questions make a permission one.
@@ -126,6 +127,7 @@ class Flavour(msgspec.Struct, frozen=True, kw_only=True):
     retry_method: str = ""
     tool_meta: str = ""
     describes: bool = False
+    titles_commands: bool = False
     uses_files: bool = False
     question_method: str = ""
     question_meta: str = ""

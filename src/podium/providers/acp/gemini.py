@@ -17,6 +17,7 @@ GEMINI = Flavour(
     modes={"read": ("plan",), "ask": ("default",), "edit": ("autoEdit",), "full": ("yolo",)},
     mode_echo="[MODE_UPDATE] ",
     describes=True,
+    titles_commands=True,
     errors={401: "auth_required", 429: "rate_limited", 500: "agent_error_500"},
     lacks=(*SUBAGENTS, *QUESTIONS, *PLANS),
 )
@@ -28,6 +29,8 @@ GEMINI_PROGRAM = Program(
     environment=(
         EnvVar("GEMINI_CLI_HOME", "home"),
         EnvVar("GEMINI_API_KEY", "credential", secret=True),
+        EnvVar("GOOGLE_GEMINI_BASE_URL", "config"),
+        EnvVar("GEMINI_CLI_TRUST_WORKSPACE", "config"),
     ),
     install_hint="npm install -g @google/gemini-cli",
     login_hint="Start gemini once and choose a way to sign in, or set GEMINI_API_KEY.",

@@ -24,7 +24,12 @@ QWEN_PROGRAM = Program(
     display_name="Qwen Code",
     executables=("qwen",),
     arguments=("--acp",),
-    environment=(EnvVar("QWEN_HOME", "home"), EnvVar("OPENAI_API_KEY", "credential", secret=True)),
+    environment=(
+        EnvVar("QWEN_HOME", "home"),
+        EnvVar("OPENAI_API_KEY", "credential", secret=True),
+        EnvVar("OPENAI_BASE_URL", "config"),
+        EnvVar("OPENAI_MODEL", "config"),
+    ),
     install_hint="npm install -g @qwen-code/qwen-code (Node.js 22 or newer)",
     login_hint="Start qwen once and choose a way to sign in, or set OPENAI_API_KEY.",
     login_command="qwen",

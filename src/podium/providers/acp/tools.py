@@ -103,6 +103,8 @@ def apply(draft: Draft, session: Session, key: str, tool: Tool, given: Json, *, 
     if status is not None and status != "pending" and not draft.flavour.describes:
         tool = msgspec.structs.replace(tool, running=True)
     content = merged(ItemContent(), given)
+    if draft.flavour.titles_commands and tool.kind == "command" and content.command is None:
+        content = msgspec.structs.replace(content, command=content.title)
     known_before = key in session.tools
     if fills and known_before:
         content = gaps(tool.content, content)
