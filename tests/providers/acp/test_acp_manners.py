@@ -216,3 +216,11 @@ def test_what_may_be_done_unasked_can_be_an_option_of_its_own() -> None:
     play.update("current_mode_update", currentModeId="agent")
     play.reply({"configOptions": [{**option, "currentValue": "on"}]})
     assert play.of(ThreadBound) and play.state.sessions["s"].mode == "on"
+
+
+def test_an_answer_keeps_the_number_of_its_question() -> None:
+    play = working(qwen)
+    asks(
+        play, _meta={"qwenQuestions": [{"odd": True}, {"question": "Which?", "options": [{"label": "Red"}]}]}
+    )
+    assert respond(play, Answer("accept", (("Red",),)))["result"]["answers"] == {"1": "Red"}

@@ -198,7 +198,7 @@ def questions(draft: Draft, session: Session, rpc_id: int | str, key: str, param
     call_id = native_id(params, "toolCallId")
     tool = session.tools.get(call_id or "")
     item = tool_ref(session, tool) if tool is not None else None
-    asked = labelled(rows(params, "questions"))
+    asked = labelled(rows(params, "questions"), QUESTION_MAX)
     fields = tuple(Field(question.text, "array") for question in asked)
     draft.put_request(key, Request(rpc_id, session.id, "ask", call_id, fields=fields))
     watch(draft, session)
@@ -209,7 +209,8 @@ def questions(draft: Draft, session: Session, rpc_id: int | str, key: str, param
 def asks_in_permission(draft: Draft, params: Json) -> bool:
     """Whether a permission is none, but questions to a person."""
     meta = obj(obj(params, "toolCall"), "_meta")
-    return bool(draft.flavour.question_meta) and bool(labelled(rows(meta, draft.flavour.question_meta)))
+    asked = bool(draft.flavour.question_meta) and bool(labelled(rows(meta, draft.flavour.question_meta)))
+    return asked and ACCEPT in offered(rows(params, "options"))[1]
 
 
 def pick(draft: Draft, session: Session, rpc_id: int | str, name: str, params: Json) -> None:
@@ -219,7 +220,7 @@ def pick(draft: Draft, session: Session, rpc_id: int | str, name: str, params: J
     session = draft.session(session.id) or session
     tool = session.tools.get(key or "")
     asked = labelled(rows(obj(given, "_meta"), draft.flavour.question_meta))
-    fields = tuple(Field(str(number), "text") for number in range(len(asked)))
+    fields = tuple(Field(question.id, "text") for question in asked)
     choices = offered(rows(params, "options"))[1]
     draft.put_request(name, Request(rpc_id, session.id, "pick", key, choices, fields))
     watch(draft, session)
@@ -229,19 +230,19 @@ def pick(draft: Draft, session: Session, rpc_id: int | str, name: str, params: J
     draft.emit(RequestOpened(name, ref, "question", content, FORM_OPTIONS, item))
 
 
-def labelled(given: list[Json]) -> tuple[Question, ...]:
-    """Questions whose options are labels; one that is too long to be answered is none."""
+def labelled(given: list[Json], longest: int | None = None) -> tuple[Question, ...]:
+    """Questions whose options are labels, each named by its number; one longer than `longest` is none."""
     asked: list[Question] = []
-    for row in given[:QUESTIONS_MAX]:
+    for number, row in enumerate(given[:QUESTIONS_MAX]):
         said = text(row, "question")
-        if said is None or len(msgspec.json.encode(said)) > QUESTION_MAX:
+        if said is None or (longest is not None and len(msgspec.json.encode(said)) > longest):
             continue
         options = tuple(
             QuestionOption(label, text(choice, "description") or "")
             for choice in rows(row, "options")[:OPTIONS_MAX]
             if (label := text(choice, "label")) is not None
         )
-        asked.append(Question(str(len(asked)), said, "", options, row.get("multiSelect") is True))
+        asked.append(Question(str(number), said, "", options, row.get("multiSelect") is True))
     return tuple(asked)
 
 
