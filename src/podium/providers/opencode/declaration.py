@@ -173,7 +173,7 @@ NOT: dict[str, str] = {
     "auth.status": "Not driven.",
     "maintenance.health": "Not driven beyond the handshake.",
     "maintenance.history": "Not driven.",
-    "commands.catalog": "Not driven: a command is run by a request of its own, which the adapter does not make.",
+    "commands.catalog": "Not driven: a command is run by a request of its own.",
     "resources.skills": "Not run.",
     "resources.context_files": "Not run.",
 }

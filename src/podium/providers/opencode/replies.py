@@ -19,7 +19,7 @@ from podium.contract.events import (
 from podium.contract.inputs import HttpReply
 from podium.providers.opencode.drafting import Draft
 from podium.providers.opencode.failures import refused
-from podium.providers.opencode.reading import Json, count, ident, is_object, obj, objects, text
+from podium.providers.opencode.reading import Json, count, ident, is_object, obj, objects, text, texts
 from podium.providers.opencode.rules import rules_of, tightened
 from podium.providers.opencode.settling import found, listed, looked, looks, told
 from podium.providers.opencode.state import MODELS_MAX, Call, Session
@@ -151,7 +151,7 @@ def resume(draft: Draft, call: Call, given: HttpReply) -> None:
 
 
 def fork_where(draft: Draft, call: Call, given: HttpReply) -> None:
-    """The branch is cut before a message, so the one behind the turn is looked for; without one all is copied."""
+    """A branch is cut before a message: before the one behind the turn, and without one all is copied."""
     turn, users = str(call.data.get("turn")), users_of(given.body)
     if not well(given) or turn not in users:
         why = refused(given.status, given.body)
@@ -223,7 +223,7 @@ def rollback_where(draft: Draft, call: Call, given: HttpReply) -> None:
 
 def drop(draft: Draft, call: Call) -> None:
     """Remove the newest message that is to go, or say that all are gone."""
-    ids = call.data.get("ids") or []
+    ids = texts(call.data.get("ids"))
     if not ids:
         draft.emit(AskDone(call.ask_id or ""))
         return
@@ -251,7 +251,7 @@ def compact(draft: Draft, call: Call, given: HttpReply) -> None:
 
 
 def prompt(draft: Draft, call: Call, given: HttpReply) -> None:
-    """The agent took the prompt, refused it, or its answer was lost: then its record says what became of it."""
+    """The agent took the prompt or refused it; if its answer was lost, its record says what became of it."""
     session = draft.session(call.thread)
     waiting = session.prompt if session is not None else None
     if session is None or waiting is None or waiting.ask_id != call.ask_id:
@@ -262,7 +262,6 @@ def prompt(draft: Draft, call: Call, given: HttpReply) -> None:
         draft.put(session, prompt=None)
         draft.emit(AskFailed(waiting.ask_id, refused(given.status, given.body)))
     else:
-        session = draft.put(session, prompt=msgspec.structs.replace(waiting, unsure=True))
         looked(draft, session)
 
 

@@ -1,4 +1,4 @@
-"""What the agent may do unasked. It asks before every act, and the mode answers where no person has to (H7)."""
+"""What the agent may do unasked. It asks before every act; the mode answers where no person has to (H7)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ Rules = tuple[tuple[str, str, str], ...]
 PATTERN_MAX = 300
 """Longest pattern that is kept, in characters; with a longer one everything is asked for."""
 
-ASKS = {name: "ask" for name in ("bash", "edit", "webfetch", "websearch", "codesearch")}
-"""What is set for the whole process, because children inherit a conversation's prohibitions and nothing else."""
+ASKS = dict.fromkeys(("bash", "edit", "webfetch", "websearch", "codesearch"), "ask")
+"""Set for the whole process: of a conversation's rules, children inherit what they forbid and nothing else."""
 
 LOOKS: frozenset[str] = frozenset(
     {"read", "glob", "grep", "list", "lsp", "skill", "task", "todoread", "todowrite", "question"}

@@ -98,6 +98,14 @@ def say_again(draft: Draft, thread: str, row: Json) -> None:
             part_seen(draft, session, part)
 
 
+def listed(draft: Draft, call: Call, given: HttpReply) -> None:
+    """The requests that are open there."""
+    if given.status == 200:
+        still_open(draft, "permission" if call.kind == "permissions" else "question", given.body)
+    else:
+        draft.emit(DiagnosticSeen("list_unread"))
+
+
 def looks(draft: Draft, session: Session) -> None:
     """If the prompt is not seen in time, look for it."""
     draft.timer(LOOK + session.id, LOOK_SECONDS)

@@ -46,15 +46,13 @@ class Call(msgspec.Struct, frozen=True, omit_defaults=True):
 class Prompt(msgspec.Struct, frozen=True, omit_defaults=True):
     """A prompt that was sent and is not seen among the messages yet.
 
-    `stop` is the ask of an interrupt that waits for it; `unsure`, that its answer never came; `looks`, how often
-    it was looked for since.
+    `stop` is the ask of an interrupt that waits for it; `looks`, how often it was looked for.
     """
 
     ask_id: str
     client_id: str
     steers: bool = False
     stop: str | None = None
-    unsure: bool = False
     looks: int = 0
 
 
@@ -77,7 +75,7 @@ class Turn(msgspec.Struct, frozen=True, omit_defaults=True):
 
 
 class Part(msgspec.Struct, frozen=True, omit_defaults=True):
-    """A part of a message. `shown` and `digest`: how much of a tool's output was passed on, and what it was."""
+    """A part of a message. `shown` and `digest`: how much of an output was passed on, and what it was."""
 
     kind: ItemKind
     message: str

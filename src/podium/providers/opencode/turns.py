@@ -1,7 +1,7 @@
 """Turns: a user message, the answers to it, and the rest that follows.
 
-The agent says that it rests once after a good end and twice after an error or an interrupt, the second time up
-to half a second late. So resting ends a turn only once its newest answer is complete (H2).
+The agent says that it rests once after a good end, and twice after an error or an interrupt, the second time
+up to half a second late. So resting ends a turn only once its newest answer is complete (H2).
 """
 
 from __future__ import annotations
