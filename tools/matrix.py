@@ -23,6 +23,7 @@ from podium.providers.acp import grok, vibe
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
 from podium.providers.oneshot.declaration import BRIDGE_VERSION
+from podium.providers.opencode import adapter as opencode
 from podium.providers.rehearsal import adapter as rehearsal
 from podium.testkit.conformance.running import claims_of, prove, sabotage
 from podium.testkit.conformance.stage import Rig
@@ -30,8 +31,9 @@ from podium.testkit.rehearsal.program import VERSION
 from podium.testkit.rigs import acp as acp_rigs
 from podium.testkit.rigs import codex as codex_rig
 from podium.testkit.rigs import oneshot as oneshot_rig
+from podium.testkit.rigs import opencode as opencode_rig
 from podium.testkit.rigs import rehearsal as rehearsal_rig
-from tests.agents.paths import codex_binary, grok_binary, vibe_binary
+from tests.agents.paths import codex_binary, grok_binary, opencode_binary, vibe_binary
 from tools.behaviours import ROOT, LedgerError
 
 FOLDER = ROOT / "docs" / "matrix"
@@ -74,6 +76,7 @@ AGENTS = (
     Agent("codex", codex, codex_rig.rig, codex_binary),
     Agent("grok", grok, acp_rigs.grok_rig, grok_binary),
     Agent("vibe", vibe, acp_rigs.vibe_rig, vibe_binary),
+    Agent("opencode", opencode, opencode_rig.rig, opencode_binary),
     Agent("rehearsal", rehearsal, rehearsal_rig.rig, ours=VERSION),
     Agent(
         "oneshot",

@@ -15,7 +15,7 @@ PATTERN_MAX = 300
 """Longest pattern that is kept, in characters; with a longer one everything is asked for."""
 
 ASKS = dict.fromkeys(("bash", "edit", "webfetch", "websearch", "codesearch"), "ask")
-"""Set for the whole process: of a conversation's rules, children inherit what they forbid and nothing else."""
+"""Set for the whole process: of a conversation's rules, children inherit the forbidding ones only."""
 
 LOOKS: frozenset[str] = frozenset(
     {"read", "glob", "grep", "list", "lsp", "skill", "task", "todoread", "todowrite", "question"}

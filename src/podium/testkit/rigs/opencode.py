@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import os
 import sys
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import msgspec
 
-from podium.testkit.chat_server import MODELS, ChatServer
+from podium.testkit.chat_server import MODELS, ChatServer, messages, texts
 from podium.testkit.conformance.moves import Command, Delegate, Edit, Move, Propose, Question, Todo, UseTool
 from podium.testkit.conformance.stage import Setting, Stage
-from podium.testkit.responses_server import Call, Round
+from podium.testkit.responses_server import KEY, Call, Round, Status
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import Script, Tool
 
@@ -30,6 +30,39 @@ OFF = (
     "SHARE",
 )
 """What the program would fetch, read or send by itself."""
+
+
+REFUSED = {"error": {"message": "A scripted refusal", "type": "invalid_request_error"}}
+"""What a model says that refuses: the program tries again after an error of the server's."""
+
+
+class ModelServer(ChatServer):
+    """The scripted model, as this program meets it."""
+
+    def script(self, key: str, *rounds: Round) -> None:
+        """Rounds of the model, refusing in words that are none of a server's error."""
+        told = [
+            [
+                Status(one.code, REFUSED) if isinstance(one, Status) and one.body is None else one
+                for one in actions
+            ]
+            for actions in rounds
+        ]
+        super().script(key, *told)
+
+    def key_of(self, body: Mapping[str, Any]) -> str | None:
+        """The script of the newest keyed message, also where a message without a key came behind an answer.
+
+        So it looks when a turn is steered. What the program asks its model aside has no tools.
+        """
+        named = [
+            name
+            for message in messages(body)
+            if message.get("role") == "user"
+            for said in texts(message)
+            for name in KEY.findall(said)
+        ]
+        return named[-1] if named and body.get("tools") else None
 
 
 def write_home(folder: Path, base_url: str, more: dict[str, Any] | None = None) -> dict[str, str]:
@@ -171,5 +204,5 @@ def tool_server() -> dict[str, Any]:
 @contextmanager
 def rig(folder: Path, program: str, setting: Setting) -> Generator[Stage]:
     """The program with its scripted model."""
-    with ChatServer() as server:
+    with ModelServer() as server:
         yield OpenCodeStage(folder, server, setting)
