@@ -162,8 +162,10 @@ class Events:
     def _line(self, line: bytes) -> tuple[str, bytes] | None:
         """Take one line; an empty one ends an event that has data."""
         if not line:
-            some = bool(self._data) or self._size > self._limit
-            return (self._name, b"\n".join(self._data)) if some else None
+            if self._data or self._size > self._limit:
+                return self._name, b"\n".join(self._data)
+            self._name = ""
+            return None
         field, _, value = line.partition(b":")
         value = value.removeprefix(b" ")
         if field == b"data":
@@ -218,6 +220,8 @@ class Server:
             data += piece
             if len(data) > BODY_MAX:
                 raise _TooLong("too_long")
+        if answer.length:  # the server hung up before the end
+            raise http.client.IncompleteRead(bytes(data[:1]), answer.length)
         return bytes(data)
 
     def _patience(self, link: http.client.HTTPConnection, deadline: float) -> None:
