@@ -24,6 +24,7 @@ from podium.providers.claude import adapter as claude
 from podium.providers.codex import adapter as codex
 from podium.providers.oneshot import adapter as oneshot
 from podium.providers.oneshot.declaration import BRIDGE_VERSION
+from podium.providers.opencode import adapter as opencode
 from podium.providers.pi import adapter as pi
 from podium.providers.rehearsal import adapter as rehearsal
 from podium.testkit.conformance.running import claims_of, prove, sabotage
@@ -35,6 +36,7 @@ from podium.testkit.rigs import codex as codex_rig
 from podium.testkit.rigs import copilot as copilot_rig
 from podium.testkit.rigs import gemini as gemini_rig
 from podium.testkit.rigs import oneshot as oneshot_rig
+from podium.testkit.rigs import opencode as opencode_rig
 from podium.testkit.rigs import pi as pi_rig
 from podium.testkit.rigs import qwen as qwen_rig
 from podium.testkit.rigs import rehearsal as rehearsal_rig
@@ -44,6 +46,7 @@ from tests.agents.paths import (
     copilot_binary,
     gemini_binary,
     grok_binary,
+    opencode_binary,
     pi_binary,
     qwen_binary,
     vibe_binary,
@@ -92,6 +95,7 @@ AGENTS = (
     Agent("copilot", copilot, copilot_rig.rig, copilot_binary),
     Agent("gemini", gemini, gemini_rig.rig, gemini_binary),
     Agent("grok", grok, acp_rigs.grok_rig, grok_binary),
+    Agent("opencode", opencode, opencode_rig.rig, opencode_binary),
     Agent("pi", pi, pi_rig.rig, pi_binary),
     Agent("qwen", qwen, qwen_rig.rig, qwen_binary),
     Agent("vibe", vibe, acp_rigs.vibe_rig, vibe_binary),

@@ -82,6 +82,18 @@ def qwen_binary() -> Path:
     return HERE / "bin" / "qwen"
 
 
+def opencode_binary() -> Path:
+    """The OpenCode program. Raises AgentMissing where there is none for this platform."""
+    return _program("opencode-linux-*/bin/opencode", "OpenCode")
+
+
+def _program(pattern: str, name: str) -> Path:
+    found = sorted(MODULES.glob(pattern))
+    if not found:
+        raise AgentMissing(f"no {name} below {MODULES}; run `make agents` first")
+    return found[0]
+
+
 def pinned(package: str) -> str:
     """The exact version that package.json asks for."""
     wanted: dict[str, dict[str, str]] = json.loads((HERE / "package.json").read_text(encoding="utf-8"))

@@ -15,8 +15,9 @@ from typing import Any, ClassVar
 import pytest
 
 from podium.testkit.responses_server import Call, CustomCall, Reasoning, ResponsesServer, Text
+from podium.testkit.rigs import opencode as opencode_rig
 from podium.testkit.rigs.codex import write_home
-from tests.agents.paths import codex_binary
+from tests.agents.paths import codex_binary, opencode_binary
 from tests.kill.projection import projection
 
 HOST = Path(__file__).with_name("host.py")
@@ -194,3 +195,40 @@ def test_real_codex_survives_every_kill(tmp_path: Path) -> None:
             assert (world.folder / "ws" / "a.txt").read_text() == "one\nTWO\nthree\n"
 
         assert matrix(make, check) > 60
+
+
+EVERY = 9
+"""Of the points of a slow agent, each that many is tried."""
+
+
+@pytest.mark.agents
+@pytest.mark.behaviour("F074", "F280")
+def test_a_real_agent_behind_http_survives_kills(tmp_path: Path) -> None:
+    """The same for an agent that is a server: nothing of its stream is missed, no request made twice."""
+    with ExitStack() as servers:
+        of: dict[str, ResponsesServer] = {}
+
+        def make(name: str) -> World:
+            server = servers.enter_context(opencode_rig.ModelServer())
+            world = World(tmp_path / name, "opencode", ["[[go]] go"])
+            place = str(world.folder / "ws" / "a.txt")
+            command = {"command": "echo ran >> ran.txt; echo hi", "description": "a command"}
+            change = {"filePath": place, "oldString": "two", "newString": "TWO"}
+            server.script(
+                "go",
+                [Reasoning(("thinking about it",)), Text("I will work."), Call("bash", command)],
+                [Call("read", {"filePath": place})],
+                [Call("edit", change)],
+                [Text("All done.")],
+            )
+            of[str(world.folder)] = server
+            home = opencode_rig.write_home(world.folder / "agent", server.base_url)
+            world.env = {**home, "PATH": f"{opencode_binary().parent}:{os.environ['PATH']}"}
+            return world
+
+        def check(world: World) -> None:
+            assert of[str(world.folder)].prompts(world.prompts[0]) == 1
+            assert (world.folder / "ws" / "ran.txt").read_text() == "ran\n"
+            assert (world.folder / "ws" / "a.txt").read_text() == "one\nTWO\nthree\n"
+
+        assert matrix(make, check, lambda names: range(1, len(names) + 1, EVERY)) > 4

@@ -25,6 +25,7 @@ from tests.agents.paths import (
     copilot_binary,
     gemini_binary,
     grok_binary,
+    opencode_binary,
     pi_binary,
     pinned,
     qwen_binary,
@@ -89,11 +90,12 @@ def test_every_pinned_agent_is_exact_and_locked_by_integrity() -> None:
         (copilot_binary, pinned("@github/copilot-linux-x64")),
         (gemini_binary, pinned("@google/gemini-cli")),
         (grok_binary, pinned("@xai-official/grok-linux-x64")),
+        (opencode_binary, pinned("opencode-linux-x64-baseline")),
         (pi_binary, pinned("@earendil-works/pi-coding-agent")),
         (qwen_binary, pinned("@qwen-code/qwen-code")),
         (vibe_binary, pins("vibe.txt")["mistral-vibe"]),
     ],
-    ids=["claude", "claude-new", "codex", "copilot", "gemini", "grok", "pi", "qwen", "vibe"],
+    ids=["claude", "claude-new", "codex", "copilot", "gemini", "grok", "opencode", "pi", "qwen", "vibe"],
 )
 def test_the_installed_agent_is_the_pinned_one(
     program: Callable[[], Path], version: str, tmp_path: Path

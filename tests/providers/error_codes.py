@@ -112,6 +112,17 @@ INDIRECT: dict[str, tuple[str, ...]] = {
         "unsupported_ask",
     ),
     "providers/oneshot/news.py": (),
+    "providers/opencode/drafting.py": (),
+    "providers/opencode/failures.py": (
+        "agent_",
+        "agent_error",
+        "auth_required",
+        "content_filtered",
+        "context_too_long",
+        "output_limit",
+        "rate_limited",
+    ),
+    "providers/opencode/turns.py": ("endless_steps", "stop_"),
     "providers/pi/draft.py": (),
     "providers/pi/failures.py": (
         "auth_required",

@@ -44,6 +44,22 @@ class Preset(msgspec.Struct, frozen=True):
     install_hint: str = ""
 
 
+class HttpServer(msgspec.Struct, frozen=True):
+    """How a program is reached that is an HTTP server on the loopback (decision 0017).
+
+    `stream` is the path of its event stream; `listening` a regular expression over what it prints, whose
+    first group is its port; `password` the variable that tells it the password to ask for, which is made
+    anew for each process and known to nobody else; `user` the name that goes with it. A stream that says
+    nothing for `silence_seconds` is opened again.
+    """
+
+    stream: str
+    listening: str
+    password: str
+    user: str = ""
+    silence_seconds: float = 60.0
+
+
 class Descriptor(msgspec.Struct, frozen=True):
     """What the core may know of an agent program without naming it (F042).
 
@@ -51,6 +67,7 @@ class Descriptor(msgspec.Struct, frozen=True):
     relative to the folder of the resolved executable, for a real program behind a launcher script. An agent
     whose `role` is rehearsal needs no model and no account: it is taken where no other is there, and said so.
     One whose role is command is a program of the user's that nothing holds: it is taken only by its name.
+    With `http` the program is an HTTP server: it is sent `HttpSend` only, and its plan's `argv` starts it.
     """
 
     adapter: str
@@ -71,6 +88,7 @@ class Descriptor(msgspec.Struct, frozen=True):
     lossy_output: bool = False
     presets: tuple[Preset, ...] = ()
     role: Literal["agent", "rehearsal", "command"] = "agent"
+    http: HttpServer | None = None
 
 
 class LaunchSettings(msgspec.Struct, frozen=True):
@@ -101,8 +119,15 @@ class Send(msgspec.Struct, frozen=True, omit_defaults=True):
     prompt: bool = False
 
 
+HTTP_SECONDS = 30.0
+"""Longest wait for a whole answer to a request, where it does not say otherwise."""
+
+
 class HttpSend(msgspec.Struct, frozen=True, omit_defaults=True):
-    """One HTTP request to an agent that is a server; its answer returns as `HttpReply(tag)`."""
+    """One HTTP request to an agent that is a server; its answer returns as `HttpReply(tag)`.
+
+    It is made once. Several are under way at once, so one that must not overtake another waits for its reply.
+    """
 
     tag: str
     method: str
@@ -110,6 +135,7 @@ class HttpSend(msgspec.Struct, frozen=True, omit_defaults=True):
     body: Any = None
     ask_id: str | None = None
     prompt: bool = False
+    seconds: float = HTTP_SECONDS
 
 
 class SetTimer(msgspec.Struct, frozen=True):

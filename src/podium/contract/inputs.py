@@ -194,7 +194,7 @@ class Served(msgspec.Struct, frozen=True, tag_field="input", tag="served"):
 
 
 class HttpReply(msgspec.Struct, frozen=True, tag_field="input", tag="http_reply"):
-    """The answer to an `HttpSend` with this tag; status 0 means no answer came."""
+    """The answer to an `HttpSend` with this tag; status 0 means no answer came, and the body says why."""
 
     tag: str
     status: int
@@ -202,7 +202,7 @@ class HttpReply(msgspec.Struct, frozen=True, tag_field="input", tag="http_reply"
 
 
 class SseEvent(msgspec.Struct, frozen=True, tag_field="input", tag="sse_event"):
-    """One event of an agent's event stream."""
+    """One event of an agent's event stream; "open" without data says that it is there, or is again."""
 
     name: str
     data: Any = None

@@ -15,6 +15,7 @@ from podium.runtime.facts import Known
 from podium.runtime.incoming import check_same_workspace
 from podium.runtime.pump import Process, Pump, identity_strength
 from podium.runtime.settings import Settings
+from podium.transport.courier import argv_of
 from podium.transport.launch import LaunchSpec
 from podium.transport.masking import Secrets, from_environment
 
@@ -62,7 +63,7 @@ class Launcher:
         process = Process(process_id, session_id, thread.id, self._runtime_id, token, str(folder))
         strength = identity_strength(self._known.capabilities(state))
         spec = LaunchSpec(
-            argv=list(plan.argv),
+            argv=argv_of(plan.argv, instance.adapter.descriptor.http),
             cwd=thread.workspace,
             env={**self._registry.environment(instance, token), **plan.environment},
             linger=self._linger,

@@ -36,6 +36,7 @@ from podium.runtime.correlator import Correlator, Counters, Grade
 from podium.runtime.latest import Latest
 from podium.runtime.storms import Storms
 from podium.transport.codec import Decoded, Noise, decode_line
+from podium.transport.courier import line_of, received
 from podium.transport.lines import Line, LineReader, LostLine
 from podium.transport.masking import Secrets, StreamMasker
 
@@ -260,7 +261,8 @@ class Pump:
             data = self.secrets.mask_json(data)
         told = self.storms.repaired() if decoded.repaired else None
         before = len(self.serves)
-        reports = [*([told] if told is not None else []), *self.feed(Frame(data))]
+        given = received(data) if self.adapter.descriptor.http is not None else Frame(data)
+        reports = [*([told] if told is not None else []), *self.feed(given)]
         if len(self.serves) > before and data != decoded.value:
             refused, self.serves[before:] = self.serves[before:], []
             reports += [report for serve in refused for report in self.served(serve.tag, MASKED)]
@@ -293,9 +295,13 @@ class Pump:
         return self.broken
 
     def _send(self, number: int, send: Send | HttpSend) -> SendRow:
-        if isinstance(send, HttpSend):
-            raise AdapterFault(self.adapter.descriptor.adapter, "HTTP sends need an HTTP agent")
-        return SendRow(self.process.id, number, send.ask_id, send.prompt, send.line)
+        http = isinstance(send, HttpSend)
+        if http != (self.adapter.descriptor.http is not None):
+            raise AdapterFault(
+                self.adapter.descriptor.adapter, "HTTP sends belong to HTTP agents, and no others"
+            )
+        line = line_of(send) if isinstance(send, HttpSend) else send.line
+        return SendRow(self.process.id, number, send.ask_id, send.prompt, line)
 
     def take_sends(self) -> list[SendRow]:
         """The sends since the last call: they go out after their transaction (R2)."""

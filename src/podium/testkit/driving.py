@@ -49,6 +49,7 @@ from podium.contract.inputs import (
     Timer,
 )
 from podium.contract.requests import ACCEPT, Answer
+from podium.transport.courier import argv_of, line_of, received
 from podium.workspace.texts import Texts
 
 SILENCE_SECONDS = 1.0
@@ -96,7 +97,7 @@ class Drive:
         plan = adapter.launch(settings)
         self._lines: queue.Queue[str | None] = queue.Queue()
         self.process = subprocess.Popen(
-            plan.argv,
+            argv_of(plan.argv, adapter.descriptor.http),
             cwd=workspace,
             env={**environment, **plan.environment},
             stdin=subprocess.PIPE,
@@ -165,9 +166,10 @@ class Drive:
                 self.timers[timer.name] = timer.seconds
                 self.due[timer.name] = time.monotonic() + timer.seconds
         for send in step.sends:
-            if isinstance(send, Send) and self.process.stdin is not None:
+            line = send.line if isinstance(send, Send) else line_of(send)
+            if self.process.stdin is not None:
                 with contextlib.suppress(OSError):
-                    self.process.stdin.write(send.line + "\n")
+                    self.process.stdin.write(line + "\n")
                     self.process.stdin.flush()
         for serve in step.serves:
             self.feed(Served(serve.tag, self.texts.serve(serve.request)))
@@ -201,7 +203,7 @@ class Drive:
         except (msgspec.DecodeError, msgspec.ValidationError):
             self.noise.append(line)
             return True
-        self.feed(Frame(frame))
+        self.feed(received(frame) if self.machine.adapter.descriptor.http is not None else Frame(frame))
         return True
 
     def breathe(self, seconds: float) -> bool:

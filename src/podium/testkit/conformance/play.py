@@ -36,12 +36,15 @@ from podium.contract.inputs import (
     Command,
     EnsureThread,
     Frame,
+    HttpReply,
     ImageBlock,
+    Input,
     InterruptTurn,
     Mode,
     OpenSession,
     Respond,
     SendTurn,
+    SseEvent,
     TextBlock,
 )
 from podium.contract.requests import ACCEPT, Answer
@@ -151,7 +154,7 @@ class Play:
         """Everything the agent wrote, over all its processes."""
         if self.saboteur is not None and not self.saboteur.frames:
             return []
-        return [given.data for drive in self.drives for given, _ in drive.steps if isinstance(given, Frame)]
+        return [frame for drive in self.drives for given, _ in drive.steps for frame in _written(given)]
 
     def claims(self, leaf: str) -> bool:
         """Whether the agent is said to have a leaf, so that its absence need not be waited for."""
@@ -414,6 +417,17 @@ def trust(play: Play, ids: Iterable[str | None]) -> int:
     if not steady(found):
         return LEVEL_NONE
     return LEVEL_NATIVE if all(play.native(name) for name in found) else LEVEL_NATIVE - 1
+
+
+def _written(given: Input) -> tuple[dict[str, Any], ...]:
+    """What the agent wrote of an input, if it did."""
+    match given:
+        case Frame(data):
+            return (data,)
+        case HttpReply(body=body) | SseEvent(data=body) if body is not None:
+            return ({"body": body},)
+        case _:
+            return ()
 
 
 def _holds(frame: dict[str, Any], name: str) -> bool:
