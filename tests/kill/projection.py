@@ -22,6 +22,10 @@ CAPTURED = re.compile(r"(?<=>)\.[0-9a-f]{8}\b|(?<=refs/podium/)[0-9a-f]{12}/[0-9
 """The names of a capture's try, of the data folder and of the checkout; the trees themselves are compared."""
 
 
+WHERE = re.compile(r"(?<=[ab])/?<W>/ws/")
+"""Where an agent's own diff names a path whole: one agent does if it has not found the repository in time."""
+
+
 class Names:
     """Gives each id a name by the order it is met in."""
 
@@ -50,6 +54,14 @@ def plain(text: str, paths: dict[str, str]) -> str:
     return text
 
 
+def sized(entity: Any) -> Any:
+    """The entity without the size of its diff, which depends on how long the paths in it are."""
+    if is_object(entity) and is_object(bodies := entity.get("bodies")) and is_object(bodies.get("diff")):
+        diff = {key: value for key, value in bodies["diff"].items() if key != "chars"}
+        return entity | {"bodies": bodies | {"diff": diff}}
+    return entity
+
+
 def projection(data: Path, *, paths: dict[str, str] | None = None) -> list[Any]:
     """Every entity in the order it was first seen, and every body's text."""
     with sqlite3.connect(f"file:{data / 'podium.db'}?mode=ro", uri=True) as db:
@@ -63,7 +75,7 @@ def projection(data: Path, *, paths: dict[str, str] | None = None) -> list[Any]:
     names = Names()
     out: list[Any] = []
     for entity_id, payload in sorted(rows, key=lambda r: first[r[0]]):
-        out.append(names.value(json.loads(plain(payload.decode(), paths or {}))))
+        out.append(sized(names.value(json.loads(plain(payload.decode(), paths or {})))))
         mine = sorted((b, e, t) for o, b, e, t in parts if o == entity_id)
-        out.extend([b, e, names.text(plain(t, paths or {}))] for b, e, t in mine)
+        out.extend([b, e, WHERE.sub("/", names.text(plain(t, paths or {})))] for b, e, t in mine)
     return out
