@@ -12,7 +12,7 @@ from typing import Any
 import podium
 from podium.runtime.podium import Podium
 from podium.testkit.chat_server import ChatServer
-from podium.testkit.responses_server import Call, Round, Text
+from podium.testkit.model_script import Call, Round, Text
 from podium.testkit.rigs.acp import write_grok_home, write_vibe_home
 from tests.agents.paths import grok_binary, vibe_binary
 

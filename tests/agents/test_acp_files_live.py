@@ -14,7 +14,7 @@ from podium.domain.entities import Request, Run
 from podium.runtime.podium import Podium, ThreadHandle
 from podium.runtime.serving import Serving
 from podium.testkit.chat_server import ChatServer
-from podium.testkit.responses_server import Call
+from podium.testkit.model_script import Call
 from tests.agents.acp_worlds import GROK, AcpWorld
 from tests.agents.worlds import play
 

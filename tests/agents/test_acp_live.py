@@ -13,7 +13,7 @@ from podium.contract.requests import Answer
 from podium.domain.entities import Plan, ProviderThread, Session
 from podium.runtime.podium import Podium, ThreadHandle
 from podium.testkit.chat_server import ChatServer
-from podium.testkit.responses_server import Call, Reasoning, Status, Text
+from podium.testkit.model_script import Call, Reasoning, Status, Text
 from tests.agents.acp_worlds import GROK, VIBE, AcpWorld, Real
 from tests.agents.worlds import follow, play
 

@@ -12,7 +12,7 @@ import pytest
 from podium.contract.requests import Answer
 from podium.domain.entities import Plan, ProviderThread, Session
 from podium.testkit.messages_server import MessagesServer
-from podium.testkit.responses_server import Call, Status, Text, Wait
+from podium.testkit.model_script import Call, Status, Text, Wait
 from tests.agents.claude_worlds import ClaudeWorld
 from tests.agents.paths import claude_binary, claude_new_binary
 from tests.agents.worlds import follow, play

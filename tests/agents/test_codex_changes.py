@@ -7,7 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from podium.testkit.responses_server import Call, CustomCall, ResponsesServer, Text
+from podium.testkit.model_script import Call, CustomCall, Text
+from podium.testkit.responses_server import ResponsesServer
 from tests.agents.test_codex_repository import PATCH, git, inside_git, mixed_repository, outside_git
 from tests.agents.worlds import CodexWorld, play
 from tests.runtime.house import ended

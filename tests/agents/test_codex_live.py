@@ -12,17 +12,8 @@ import pytest
 from podium.contract.errors import Conflict
 from podium.contract.requests import Answer
 from podium.domain.entities import Attempt, Item, Message, NoticeEntry, Plan, ProviderThread, Session, Turn
-from podium.testkit.responses_server import (
-    Call,
-    Cut,
-    Fail,
-    ResponsesServer,
-    Round,
-    Sleep,
-    Status,
-    Text,
-    Wait,
-)
+from podium.testkit.model_script import Call, Cut, Fail, Round, Sleep, Status, Text, Wait
+from podium.testkit.responses_server import ResponsesServer
 from tests.agents.worlds import CodexWorld, follow, play
 
 pytestmark = [pytest.mark.agents, pytest.mark.anyio]

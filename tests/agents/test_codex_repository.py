@@ -11,7 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from podium.testkit.responses_server import Call, CustomCall, ResponsesServer, Text
+from podium.testkit.model_script import Call, CustomCall, Text
+from podium.testkit.responses_server import ResponsesServer
 from tests.agents.worlds import CodexWorld
 
 pytestmark = [pytest.mark.agents]

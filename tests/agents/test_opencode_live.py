@@ -14,7 +14,7 @@ import pytest
 from podium.contract.requests import Answer
 from podium.domain.entities import Plan, ProviderThread
 from podium.runtime.podium import Podium, ThreadHandle
-from podium.testkit.responses_server import Call, Reasoning, Sleep, Status, Text, Usage
+from podium.testkit.model_script import Call, Reasoning, Sleep, Status, Text, Usage
 from podium.testkit.rigs.opencode import ModelServer, write_home
 from tests.agents.acp_worlds import AcpWorld, Real
 from tests.agents.paths import opencode_binary

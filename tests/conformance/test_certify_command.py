@@ -12,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from podium.contract.requests import ACCEPT, Answer
+from podium.testkit.model_script import Call, Text, Wait
 from podium.testkit.rehearsal.program import VERSION
-from podium.testkit.responses_server import Call, ResponsesServer, Text, Wait
+from podium.testkit.responses_server import ResponsesServer
 from tests.agents.paths import codex_binary
 from tests.agents.worlds import CodexWorld, follow, play
 

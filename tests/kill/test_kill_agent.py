@@ -13,7 +13,8 @@ from podium.contract.errors import PodiumError
 from podium.contract.requests import Answer
 from podium.domain.entities import Message, Run
 from podium.runtime.podium import Podium, ThreadHandle
-from podium.testkit.responses_server import Call, CustomCall, ResponsesServer, Sleep, Text
+from podium.testkit.model_script import Call, CustomCall, Sleep, Text
+from podium.testkit.responses_server import ResponsesServer
 from podium.testkit.rigs.codex import environment, write_home
 from tests.agents.paths import codex_binary
 from tests.kill.remains import kill, launched, left_open, native_ids

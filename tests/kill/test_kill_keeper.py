@@ -15,7 +15,8 @@ from pathlib import Path
 
 import pytest
 
-from podium.testkit.responses_server import Call, CustomCall, Reasoning, ResponsesServer, Text
+from podium.testkit.model_script import Call, CustomCall, Reasoning, Text
+from podium.testkit.responses_server import ResponsesServer
 from podium.testkit.rigs.codex import write_home
 from tests.agents.paths import codex_binary
 from tests.kill.remains import gone, kill_keepers, left_open, marked, native_ids, stored

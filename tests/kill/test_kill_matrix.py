@@ -14,7 +14,8 @@ from typing import Any, ClassVar
 
 import pytest
 
-from podium.testkit.responses_server import Call, CustomCall, Reasoning, ResponsesServer, Text
+from podium.testkit.model_script import Call, CustomCall, Reasoning, Text
+from podium.testkit.responses_server import ResponsesServer
 from podium.testkit.rigs import opencode as opencode_rig
 from podium.testkit.rigs.codex import write_home
 from tests.agents.paths import codex_binary, opencode_binary

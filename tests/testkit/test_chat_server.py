@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from podium.testkit.chat_server import ChatServer
-from podium.testkit.responses_server import Call, Cut, Fail, Reasoning, Status, Text, Usage
+from podium.testkit.model_script import Call, Cut, Fail, Reasoning, Status, Text, Usage
 
 TOOLS: list[dict[str, Any]] = [{"type": "function", "function": {"name": "shell", "parameters": {}}}]
 

@@ -11,7 +11,7 @@ import msgspec
 import pytest
 
 from podium.testkit.messages_server import MessagesServer
-from podium.testkit.responses_server import Call, Cut, Fail, Item, Reasoning, Status, Text, Usage
+from podium.testkit.model_script import Call, Cut, Fail, Item, Reasoning, Status, Text, Usage
 
 
 @pytest.fixture

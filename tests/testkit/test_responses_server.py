@@ -11,14 +11,13 @@ from urllib.parse import urlsplit
 
 import pytest
 
-from podium.testkit.responses_server import (
+from podium.testkit.model_script import (
     Call,
     CustomCall,
     Cut,
     Fail,
     Item,
     Reasoning,
-    ResponsesServer,
     Sleep,
     Stall,
     Status,
@@ -26,6 +25,7 @@ from podium.testkit.responses_server import (
     Usage,
     Wait,
 )
+from podium.testkit.responses_server import ResponsesServer
 
 Event = dict[str, Any]
 WAIT = 20.0

@@ -21,7 +21,8 @@ from podium.testkit.conformance.moves import (
     Say,
     Think,
 )
-from podium.testkit.responses_server import Call, ResponsesServer, Round, Status, Text, Wait
+from podium.testkit.model_script import Call, Round, Status, Text, Wait
+from podium.testkit.responses_server import ResponsesServer
 from podium.testkit.rigs.scripts import USED, Script, Tool
 
 

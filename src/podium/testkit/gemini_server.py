@@ -1,6 +1,6 @@
 """A scripted model server for agents that speak Gemini's `generateContent`: loopback only, no model behind.
 
-It plays the scripts of `responses_server` (`[[name]]` in a user message names one) over this wire format:
+It plays the scripts of `model_script` (`[[name]]` in a user message names one) over this wire format:
 
     with GeminiServer() as server:
         server.script("greet", [Text("Hello")])
@@ -18,24 +18,20 @@ from typing import Any
 
 import msgspec
 
-from podium.testkit.responses_server import (
+from podium.testkit.model_script import (
     KEY,
     STALL_SECONDS,
     Call,
     Cut,
-    Dropped,
-    Handler,
     Reasoning,
-    Recorded,
-    ResponsesServer,
     Round,
     Sleep,
     Stall,
     Text,
     Usage,
     Wait,
-    pieces,
 )
+from podium.testkit.responses_server import Dropped, Handler, Recorded, ResponsesServer, pieces
 
 MODELS = ("gemini-2.5-pro", "gemini-3-flash-preview")
 """Two models that the agent offers; they are named in the path of a request."""

@@ -1,6 +1,6 @@
 """A scripted model server for agents that speak Anthropic's Messages API: loopback only, no model behind it.
 
-It plays the scripts of `responses_server` (`[[name]]` in a user message names one) over this wire format:
+It plays the scripts of `model_script` (`[[name]]` in a user message names one) over this wire format:
 
     with MessagesServer() as server:
         server.script("greet", [Text("Hello")])
@@ -17,19 +17,15 @@ from typing import Any
 
 from msgspec import json
 
-from podium.testkit.responses_server import (
+from podium.testkit.model_script import (
     KEY,
     STALL_SECONDS,
     Call,
     CustomCall,
     Cut,
-    Dropped,
     Fail,
-    Handler,
     Item,
     Reasoning,
-    Recorded,
-    ResponsesServer,
     Round,
     Sleep,
     Stall,
@@ -37,8 +33,8 @@ from podium.testkit.responses_server import (
     Text,
     Usage,
     Wait,
-    pieces,
 )
+from podium.testkit.responses_server import Dropped, Handler, Recorded, ResponsesServer, pieces
 
 COUNT = "/count_tokens"
 """The end of the path that counts the tokens of a prompt."""

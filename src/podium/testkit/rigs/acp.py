@@ -23,7 +23,8 @@ from podium.testkit.conformance.moves import (
     UseTool,
 )
 from podium.testkit.conformance.stage import Setting, Stage
-from podium.testkit.responses_server import Call, ResponsesServer, Round
+from podium.testkit.model_script import Call, Round
+from podium.testkit.responses_server import ResponsesServer
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import Script, Tool
 

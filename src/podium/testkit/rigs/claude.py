@@ -27,7 +27,7 @@ from podium.testkit.conformance.moves import (
 )
 from podium.testkit.conformance.stage import Setting, Stage
 from podium.testkit.messages_server import MessagesServer
-from podium.testkit.responses_server import Call, Round, Text
+from podium.testkit.model_script import Call, Round, Text
 from podium.testkit.rigs.codex import tool_server
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import IMAGE, Script, Tool

@@ -16,7 +16,8 @@ import msgspec
 
 from podium.testkit.conformance.moves import Command, Delegate, Edit, Move, Propose, Question, Todo, UseTool
 from podium.testkit.conformance.stage import Setting, Stage
-from podium.testkit.responses_server import Call, CustomCall, ResponsesServer, Round
+from podium.testkit.model_script import Call, CustomCall, Round
+from podium.testkit.responses_server import ResponsesServer
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import Script, Tool
 

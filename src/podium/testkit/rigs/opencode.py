@@ -14,7 +14,7 @@ import msgspec
 from podium.testkit.chat_server import MODELS, ChatServer, messages, texts
 from podium.testkit.conformance.moves import Command, Delegate, Edit, Move, Propose, Question, Todo, UseTool
 from podium.testkit.conformance.stage import Setting, Stage
-from podium.testkit.responses_server import KEY, Call, Round, Status
+from podium.testkit.model_script import KEY, Call, Round, Status
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import Script, Tool
 

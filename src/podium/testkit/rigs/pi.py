@@ -14,7 +14,7 @@ import msgspec
 from podium.testkit.chat_server import MODELS, ChatServer, messages, texts
 from podium.testkit.conformance.moves import Command, Edit, Move, NameImage
 from podium.testkit.conformance.stage import Setting, Stage
-from podium.testkit.responses_server import KEY, Call, Round
+from podium.testkit.model_script import KEY, Call, Round
 from podium.testkit.rigs.place import OFFLINE, make_workspace
 from podium.testkit.rigs.scripts import Script, Tool
 

@@ -25,16 +25,8 @@ from podium.testkit.conformance.moves import (
     Todo,
     UseTool,
 )
-from podium.testkit.responses_server import (
-    Action,
-    Reasoning,
-    ResponsesServer,
-    Round,
-    Status,
-    Text,
-    Usage,
-    Wait,
-)
+from podium.testkit.model_script import Action, Reasoning, Round, Status, Text, Usage, Wait
+from podium.testkit.responses_server import ResponsesServer
 
 REFUSAL = 400
 """The status of a model that refuses; agents do not try it again."""
