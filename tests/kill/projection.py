@@ -15,7 +15,7 @@ VOLATILE = {"fence", "quiescent"}
 """Whether an agent's processes are known to be quiet is forgotten with the runtime that saw them start."""
 
 NATIVE = re.compile(
-    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:rs|msg|call|fc|ctc)_[0-9a-z]+|sess-[0-9a-f]+|(?:ses|msg|prt|per)_[0-9A-Za-z]{26}|call-[0-9]+-[0-9a-f]+|\b[0-9a-f]{32}\b"
+    r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}|(?:ses|msg|prt|per)_[0-9A-Za-z]{26}|(?:rs|msg|call|fc|ctc)_[0-9a-z]+|sess-[0-9a-f]+|call-[0-9]+-[0-9a-f]+|\b[0-9a-f]{32}\b"
 )
 OURS = re.compile(r"\b(?:thr|run|att|nod|trn|msg|itm|req|ses|pth|pln|deg|not|chk)_[0-9a-f]{24}\b")
 CAPTURED = re.compile(r"(?<=>)\.[0-9a-f]{8}\b|(?<=refs/podium/)[0-9a-f]{12}/[0-9a-f]{16}|^[0-9a-f]{16}$")

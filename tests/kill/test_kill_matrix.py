@@ -204,7 +204,7 @@ EVERY = 9
 @pytest.mark.agents
 @pytest.mark.behaviour("F074", "F280")
 def test_a_real_agent_behind_http_survives_kills(tmp_path: Path) -> None:
-    """The same for an agent that is a server: nothing of its stream is missed, and no request is made twice."""
+    """The same for an agent that is a server: nothing of its stream is missed, no request made twice."""
     with ExitStack() as servers:
         of: dict[str, ResponsesServer] = {}
 
