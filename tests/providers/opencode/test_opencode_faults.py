@@ -339,7 +339,7 @@ def test_a_branch_gets_its_rules_before_anybody_uses_it() -> None:
     play = Play().opened()
     play.ask(ForkThread("bad", S, "msg_zzz"))
     play.answers("fork_where", 200, play.record())
-    assert [f.failure.code for f in play.of(AskFailed)] == ["turn_unknown"]
+    assert [f.failure.code for f in play.of(AskFailed)] == ["turn_missing"]
     play.ask(ForkThread("good", S, "msg_u1"))
     play.answers("fork_where", 200, [*play.record(1, answered()), *play.record(2)])
     assert play.sent("fork")[-1].body == {"messageID": "msg_u2"}

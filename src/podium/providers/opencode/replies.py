@@ -223,7 +223,7 @@ def rollback_where(draft: Draft, call: Call, given: HttpReply) -> None:
 
 def drop(draft: Draft, call: Call) -> None:
     """Remove the newest message that is to go, or say that all are gone."""
-    ids = texts(call.data.get("ids"))
+    ids = list(texts(call.data.get("ids")))
     if not ids:
         draft.emit(AskDone(call.ask_id or ""))
         return
