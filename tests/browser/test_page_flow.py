@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable
 
 import pytest
-from playwright.sync_api import ViewportSize, expect
+from playwright.sync_api import Locator, ViewportSize, expect
 
 from tests.browser.stage import SHOWN_MAX, Stage, Visitor
 
@@ -136,19 +136,31 @@ def test_a_subagents_work_and_request_stand_inside_its_thread(stage: Stage, visi
 def test_text_on_the_fly_is_the_same_as_read_whole(visit: Visit) -> None:
     visitor = visit()
     visitor.begin("Give me a long stream")
-    visitor.settle("Idle")
     texts = visitor.timeline.locator(".agent-text .md")
-    streamed = [texts.nth(i).inner_html() for i in range(texts.count())]
+    expect(texts.first).to_be_visible()  # before its run begins a thread is idle as well
+    visitor.settle("Idle")
+    streamed = plain(texts)
     visitor.page.reload()
     visitor.settle("Idle")
     fold = visitor.page.locator(".fold-line .opener-line")
     if fold.count():
         fold.click()
     expect(texts).to_have_count(len(streamed))
-    # Code is coloured in idle time: colours are no part of the text.
-    again = [texts.nth(i).inner_html() for i in range(texts.count())]
-    assert [SPANS.sub("", t) for t in again] == [SPANS.sub("", t) for t in streamed]
+    for _ in range(LOOKS_MAX):  # a long text is read in parts
+        if plain(texts) == streamed:
+            break
+        visitor.page.wait_for_timeout(LOOK)
+    assert plain(texts) == streamed
     assert sum(map(len, streamed)) > 1000
+
+
+LOOKS_MAX, LOOK = 60, 250
+"""How often a page is looked at until it shows what is expected, and how long between, in milliseconds."""
+
+
+def plain(texts: Locator) -> list[str]:
+    """What is shown, without colours: code is coloured in idle time, and they are no part of the text."""
+    return [SPANS.sub("", texts.nth(i).inner_html()) for i in range(texts.count())]
 
 
 def test_reloading_in_the_middle_of_a_run_loses_nothing(visit: Visit, size: ViewportSize) -> None:

@@ -217,10 +217,12 @@ class Drive:
         return self.exit is None
 
     def drain(self) -> None:
-        """Take everything up to the agent's end."""
+        """Take everything up to the agent's end, what it complained of last too."""
         deadline = time.monotonic() + WAIT_SECONDS
         while self.exit is None and time.monotonic() < deadline:
             self.pump()
+        for reader in self._readers:
+            reader.join(max(0.0, deadline - time.monotonic()))
 
     def until(self, kind: type[_E], fits: Callable[[_E], bool] = lambda _: True, *, after: int = 0) -> _E:
         """The first event of this kind that fits, among those from number `after` on; waits for it."""
