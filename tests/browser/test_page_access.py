@@ -63,6 +63,7 @@ def test_the_main_flow_works_by_keyboard_alone(visit: Visit) -> None:
     page = visitor.page
     page.get_by_label("What should it do?").focus()
     page.keyboard.type("Add a line to README.md")
+    expect(page.get_by_role("button", name="Start")).to_be_enabled()
     page.keyboard.press("Enter")
     page.wait_for_url("**/t/*")
     visitor.timeline.locator('.request[data-state="pending"]').wait_for()

@@ -139,7 +139,12 @@ def test_text_on_the_fly_is_the_same_as_read_whole(visit: Visit) -> None:
     texts = visitor.timeline.locator(".agent-text .md")
     expect(texts.first).to_be_visible()  # before its run begins a thread is idle as well
     visitor.settle("Idle")
-    streamed = plain(texts)
+    streamed: list[str] = []
+    for _ in range(LOOKS_MAX):  # the last pieces may be drawn behind the state
+        before, streamed = streamed, plain(texts)
+        if streamed == before:
+            break
+        visitor.page.wait_for_timeout(LOOK)
     visitor.page.reload()
     visitor.settle("Idle")
     fold = visitor.page.locator(".fold-line .opener-line")

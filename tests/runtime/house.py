@@ -17,6 +17,9 @@ import podium
 from podium.domain.entities import Item, Request, Run, Session
 from podium.runtime.podium import Podium, ThreadHandle
 
+LEFT_MAX = 120.0
+"""Longest wait for processes to leave, in seconds: twice the longest linger of these tests."""
+
 WAIT_MAX = 30.0
 """Seconds after which something that should come counts as missing."""
 
@@ -87,8 +90,8 @@ class House:
                 os.kill(pid, signal.SIGKILL)
 
     async def empty(self) -> None:
-        """Wait until no process of this machine is left."""
-        await until(lambda: not self.census(), f"still there: {self.census()}")
+        """Wait until no process of this machine is left; a keeper leaves after its linger at the latest."""
+        await until(lambda: not self.census(), f"still there: {self.census()}", LEFT_MAX)
 
 
 async def until(ready: Callable[[], object], what: str = "", seconds: float = WAIT_MAX) -> None:
