@@ -15,7 +15,17 @@ pytest_plugins = ["pytester", "tools.ledger_plugin"]
 HOMES = ("HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_STATE_HOME", "XDG_RUNTIME_DIR")
 AGENT_HOMES = ("CODEX_HOME", "CLAUDE_CONFIG_DIR", "PODIUM_DATA", "PODIUM_CONFIG")
 
-TRIED_TWICE = ("agents", "browser", "cli", "conformance", "keeper", "providers", "runtime", "server", "testkit")
+TRIED_TWICE = (
+    "agents",
+    "browser",
+    "cli",
+    "conformance",
+    "keeper",
+    "providers",
+    "runtime",
+    "server",
+    "testkit",
+)
 """Rooms whose tests wait for whole programs at work: one that fails there is tried once more, and said so."""
 
 CREDENTIALS = ("_API_KEY", "_AUTH_TOKEN", "_OAUTH_TOKEN", "_ACCESS_TOKEN")
