@@ -24,10 +24,13 @@ from podium.providers.pi.draft import Draft
 from podium.providers.pi.failures import refusal
 from podium.providers.pi.reading import Json, part, parts, text, texts, whole
 from podium.providers.pi.said import Response
-from podium.providers.pi.state import MODELS_MAX, Pending
+from podium.providers.pi.state import Pending
 
 COMMANDS_MAX = 500
 """Most slash commands that are passed on."""
+
+MODELS_MAX = 500
+"""Most models of the catalog that are passed on."""
 
 HANDLED = "handled"
 """The prompt was a command of an extension's: it was carried out, and no turn follows."""
@@ -94,12 +97,9 @@ def done(draft: Draft, pending: Pending, data: Any) -> None:
             draft.emit(AskDone(ask, {"thread": draft.state.session, "messages": said}))
         case "models":
             models = parts(data, "models")
-            rows = [row(draft, model) for model in models]
-            draft.change(models=tuple(one["id"] for one in rows)[:MODELS_MAX])
-            draft.emit(AskDone(ask, {"models": rows}))
+            draft.emit(AskDone(ask, {"models": [row(draft, model) for model in models]}))
         case "offer_models":
             names = tuple(model_of(model) for model in parts(data, "models"))[:MODELS_MAX]
-            draft.change(models=names)
             draft.emit(OffersSeen(draft.state.session, models=names))
         case "offer_commands":
             offers(draft, data)

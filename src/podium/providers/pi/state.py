@@ -16,9 +16,6 @@ HELD_MAX = 32 * 1024
 TOOLS_MAX = 256
 """Most open tools that are remembered; a turn that has more open at once loses the names of the oldest."""
 
-MODELS_MAX = 500
-"""Most models of the catalog that are kept, to tell an unknown one before it is sent."""
-
 
 class Held(msgspec.Struct, frozen=True):
     """A prompt that waits for its model."""
@@ -79,6 +76,5 @@ class State(msgspec.Struct, frozen=True):
     window: int | None = None
     ready: bool = False
     pending: dict[str, Pending] = msgspec.field(default_factory=dict[str, Pending])
-    models: tuple[str, ...] = ()
     turn: Turn | None = None
     tools: dict[str, Tool] = msgspec.field(default_factory=dict[str, Tool])
